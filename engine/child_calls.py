@@ -1,0 +1,152 @@
+"""``ctx.map`` and ``ctx.child``: enqueue children, wait without a slot, read their results from the journal."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from . import wire
+from .attempt import Attempt, OpenGroup
+from .authoring import Workflow
+from .errors import Blocked
+from .payload import dumps, fingerprint
+from .replay import Mismatch
+from .result import Result
+
+#: Children per message: big enough to share a commit, small enough that others get in between.
+CHUNK = 500
+#: Chunks on their way at once, so that a million items are not all copied before the first is recorded.
+CHUNKS_UNDER_WAY = 4
+LABEL_LIMIT = 80
+
+
+class ChildCalls:
+    """The child calls of one attempt."""
+
+    __slots__ = ("_attempt", "_next_group", "_seen")
+
+    def __init__(self, attempt: Attempt) -> None:
+        self._attempt = attempt
+        self._seen: Counter[tuple[str, str]] = Counter()
+        self._next_group = 0
+
+    async def map(
+        self, workflow: Workflow[..., Any], items: Iterable[object], concurrency: int | None
+    ) -> list[Result[Any]]:
+        """Return a Result per item, in order."""
+        calls = [workflow.signature.item_call(item) for item in items]
+        return await self._run(workflow, calls, concurrency or workflow.concurrency)
+
+    async def one(
+        self, workflow: Workflow[..., Any], args: tuple[object, ...], kwargs: Mapping[str, object]
+    ) -> Result[Any]:
+        """Return the Result of one child."""
+        _, plain = workflow.signature.bind_call(args, kwargs)
+        return (await self._run(workflow, [plain], 1))[0]
+
+    async def _run(
+        self, workflow: Workflow[..., Any], calls: list[dict[str, Any]], concurrency: int
+    ) -> list[Result[Any]]:
+        attempt = self._attempt
+        limit = attempt.around.header.max_depth
+        if attempt.depth + 1 >= limit:
+            raise RecursionError(
+                f"{workflow.name} would be level {attempt.depth + 2}; workflows nest {limit} deep at most"
+            )
+        if not calls:
+            return []
+        replay = attempt.replay
+        try:
+            replay.begin("map", workflow.name, fingerprint(len(calls)))
+        except Mismatch as mismatch:
+            raise Blocked(str(mismatch)) from None
+        try:
+            numbers = await self._enqueue_and_wait(workflow, self._items(workflow, calls), concurrency)
+            return await self._results(workflow, numbers)
+        finally:
+            replay.end()
+
+    async def _enqueue_and_wait(
+        self, workflow: Workflow[..., Any], items: list[wire.ChildItem], concurrency: int
+    ) -> list[int]:
+        attempt, number = self._attempt, self._next_group
+        self._next_group += 1
+        group = OpenGroup(concurrency, asyncio.get_running_loop().create_future(), [])
+        attempt.groups[number] = group
+        try:
+            room = asyncio.Semaphore(CHUNKS_UNDER_WAY)
+            chunks = [items[start : start + CHUNK] for start in range(0, len(items), CHUNK)]
+            sent = [
+                asyncio.create_task(self._enqueue(room, number, chunk, concurrency, last=index == len(chunks) - 1))
+                for index, chunk in enumerate(chunks)
+            ]
+            try:
+                for task in sent:
+                    group.numbers += await task
+            finally:
+                for task in sent:
+                    task.cancel()
+            group.closed = True
+            async with attempt.slot.waiting():
+                await group.settled
+            return group.numbers
+        finally:
+            del attempt.groups[number]
+
+    async def _enqueue(
+        self, room: asyncio.Semaphore, group: int, chunk: list[wire.ChildItem], concurrency: int, *, last: bool
+    ) -> list[int]:
+        attempt = self._attempt
+        async with room:
+            recorded = await attempt.record(
+                wire.EnqueueChildren(
+                    req=attempt.around.channel.next_req(),
+                    n=attempt.n,
+                    generation=attempt.generation,
+                    group=group,
+                    concurrency=concurrency,
+                    depth=attempt.depth + 1,
+                    items=chunk,
+                    last=last,
+                )
+            )
+        return [n for n, _ in recorded.children or ()]
+
+    async def _results(self, workflow: Workflow[..., Any], numbers: list[int]) -> list[Result[Any]]:
+        around = self._attempt.around
+        codec = workflow.signature.result
+        found: list[Result[Any]] = []
+        for start in range(0, len(numbers), CHUNK):
+            chunk = numbers[start : start + CHUNK]
+            rows = await around.reader.results(around.number, chunk)
+            for n in chunk:
+                state, value, error = rows[n]
+                if state == "completed" and value is not None:
+                    found.append(Result(True, n, codec.decode(value)))
+                else:
+                    found.append(Result(False, n, error=error or state))
+        return found
+
+    def _items(self, workflow: Workflow[..., Any], calls: list[dict[str, Any]]) -> list[wire.ChildItem]:
+        items = []
+        for plain in calls:
+            identity = (workflow.name, fingerprint(plain))
+            ordinal = self._seen[identity]
+            self._seen[identity] += 1
+            key = json.dumps(["child", *identity, ordinal], separators=(",", ":"))
+            payload = '{"input":' + dumps(plain) + "}"
+            items.append(wire.ChildItem(key=key, workflow=workflow.name, label=_label(plain), payload=payload))
+        return items
+
+
+def _label(plain: dict[str, Any]) -> str:
+    """Return how a child is called in lists: its only argument, or all of them; the end of a long one tells more."""
+    if len(plain) == 1:
+        (value,) = plain.values()
+        text = value if isinstance(value, str) else dumps(value)
+        return text if len(text) <= LABEL_LIMIT else "…" + text[1 - LABEL_LIMIT :]
+    text = ", ".join(f"{name}={value if isinstance(value, str) else dumps(value)}" for name, value in plain.items())
+    return text if len(text) <= LABEL_LIMIT else text[: LABEL_LIMIT - 1] + "…"

@@ -1,0 +1,91 @@
+"""What the coordinator does for screens and the command line: summaries, and wishes answered."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+
+from pydantic import TypeAdapter
+
+from . import wire
+from .control import Controller, Refusal, granting
+from .peers import Peer
+from .views import Summary
+
+TICK_S = 0.05
+SUMMARY: TypeAdapter[Summary] = TypeAdapter(Summary)
+
+
+@dataclass(slots=True)
+class Subscription:
+    """One screen: how often it wants to hear, what it heard last, whether it took that in."""
+
+    interval_s: float
+    due: float = 0.0
+    seen: bool = True
+    last: str = field(default="")
+
+
+class ClientDesk:
+    """Serves screens: at most one summary outstanding for each, none that says nothing new."""
+
+    def __init__(self, controller: Controller, summary: Callable[[], Awaitable[Summary]]) -> None:
+        self._controller, self._summary = controller, summary
+        self._subscriptions: dict[Peer, Subscription] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    @property
+    def watched(self) -> bool:
+        """Whether any screen is attached."""
+        return bool(self._subscriptions)
+
+    def take(self, peer: Peer, message: wire.AnyMessage) -> None:
+        """Handle one message of a client; raises WireError for one that a client does not say."""
+        match message:
+            case wire.Subscribe(interval_ms=interval_ms):
+                self._subscriptions[peer] = Subscription(interval_ms / 1000)
+            case wire.Seen():
+                if (subscription := self._subscriptions.get(peer)) is not None:
+                    subscription.seen = True
+            case wire.ControlRequest():
+                task = asyncio.ensure_future(self._grant(peer, message))
+                self._tasks.add(task)
+                task.add_done_callback(self._tasks.discard)
+            case _:
+                raise wire.WireError(f"a client does not say {message.t}")
+
+    def lost(self, peer: Peer) -> None:
+        """The screen hung up."""
+        self._subscriptions.pop(peer, None)
+
+    async def run(self) -> None:
+        """Send summaries for ever; cancelled at the end."""
+        while True:
+            await asyncio.sleep(TICK_S)
+            now = time.monotonic()
+            due = [(p, s) for p, s in self._subscriptions.items() if s.seen and s.due <= now]
+            if due:
+                await self.send_to(due, now)
+
+    async def send_to(self, due: list[tuple[Peer, Subscription]], now: float) -> None:
+        """Make one summary and send it to those for whom it is news."""
+        text = SUMMARY.dump_json(await self._summary()).decode()
+        for peer, subscription in due:
+            subscription.due = now + subscription.interval_s
+            if text != subscription.last:
+                subscription.last, subscription.seen = text, False
+                peer.send(wire.SummaryNews(summary=text))
+
+    async def farewell(self) -> None:
+        """Send everyone the last word."""
+        await self.send_to(list(self._subscriptions.items()), time.monotonic())
+
+    async def _grant(self, peer: Peer, message: wire.ControlRequest) -> None:
+        try:
+            told, ok = await granting(self._controller, message), True
+        except Refusal as refusal:
+            told, ok = str(refusal), False
+        state, revision = self._controller.state, self._controller.revision
+        peer.send(wire.ControlAnswer(req=message.req, ok=ok, message=told, state=state, revision=revision))

@@ -1,0 +1,122 @@
+"""What a workflow is given: its only way to do things that last."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Coroutine, Iterable
+from typing import Any, Literal, ParamSpec, TypeVar, overload
+
+from .attempt import Attempt
+from .authoring import Stage, Workflow
+from .child_calls import ChildCalls
+from .errors import ChildError
+from .result import Result
+from .stage_calls import StageCalls
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class Context:
+    """A run's door to the pool. Every call is recorded, so that after a kill the run goes on where it was."""
+
+    __slots__ = ("_attempt", "_children", "_stages")
+
+    def __init__(self, attempt: Attempt, stages: StageCalls, children: ChildCalls) -> None:
+        self._attempt, self._stages, self._children = attempt, stages, children
+
+    @property
+    def run_id(self) -> str:
+        """The root run's id."""
+        return self._attempt.run_id
+
+    @property
+    def n(self) -> int:
+        """This run's number inside the root run; the root is 0."""
+        return self._attempt.n
+
+    @property
+    def attempt(self) -> int:
+        """Which attempt this is, from 1."""
+        return self._attempt.generation
+
+    @property
+    def idempotency_key(self) -> str:
+        """Text that is the same on every attempt of this run, for services that take one."""
+        return f"{self.run_id}:{self.n}"
+
+    @overload
+    async def stage(self, stage: Stage[P, Coroutine[Any, Any, R]], /, *args: P.args, **kwargs: P.kwargs) -> R: ...
+    @overload
+    async def stage(self, stage: Stage[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R: ...
+    async def stage(self, stage: Stage[P, Any], /, *args: P.args, **kwargs: P.kwargs) -> Any:
+        """Run a stage, or return what it returned before.
+
+        Raises StageError when it failed for good (live and on replay alike), TypeError for arguments that do not fit.
+        """
+        if not isinstance(stage, Stage):
+            raise TypeError(f"ctx.stage takes a function marked @stage, not {stage!r}")
+        return await self._stages.run(stage, args, kwargs)
+
+    @overload
+    async def map(
+        self,
+        workflow: Workflow[..., R],
+        items: Iterable[object],
+        *,
+        concurrency: int | None = None,
+        on_error: Literal["raise"] = "raise",
+    ) -> list[R]: ...
+    @overload
+    async def map(
+        self,
+        workflow: Workflow[..., R],
+        items: Iterable[object],
+        *,
+        concurrency: int | None = None,
+        on_error: Literal["collect"],
+    ) -> list[Result[R]]: ...
+    async def map(
+        self,
+        workflow: Workflow[..., R],
+        items: Iterable[object],
+        *,
+        concurrency: int | None = None,
+        on_error: Literal["raise", "collect"] = "raise",
+    ) -> list[Any]:
+        """Run a child per item on the pool and return their results in the order of the items.
+
+        All children settle first; then ``raise`` raises ChildError for the first failed item, ``collect`` returns a
+        Result each. ``concurrency`` bounds how many are active at once (default: the workflow's own).
+        """
+        if not isinstance(workflow, Workflow):
+            raise TypeError(f"ctx.map takes a function marked @workflow, not {workflow!r}")
+        if on_error not in ("raise", "collect"):
+            raise ValueError(f"on_error must be 'raise' or 'collect', not {on_error!r}")
+        results: list[Result[R]] = await self._children.map(workflow, items, concurrency)
+        if on_error == "collect":
+            return results
+        for result in results:
+            if not result.ok:
+                raise ChildError(workflow.name, result.n, result.error or "failed")
+        values: list[Any] = [result.value for result in results]
+        return values
+
+    async def child(self, workflow: Workflow[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Run one child on the pool and return its result; raises ChildError."""
+        if not isinstance(workflow, Workflow):
+            raise TypeError(f"ctx.child takes a function marked @workflow, not {workflow!r}")
+        result: Result[R] = await self._children.one(workflow, args, kwargs)
+        if not result.ok:
+            raise ChildError(workflow.name, result.n, result.error or "failed")
+        return result.value  # type: ignore[return-value]
+
+    def log(self, message: str, **fields: object) -> None:
+        """Write a line to this run's log file, with the fields as JSON behind it."""
+        tail = " " + json.dumps(fields, default=str) if fields else ""
+        self._attempt.log(f"{message}{tail}\n")
+
+    def progress(self, done: float, total: float | None = None, note: str = "") -> None:
+        """Say how far the current stage is; seen on the screen, not recorded."""
+        share = f"{done:g}" if total is None else f"{done:g}/{total:g}"
+        self._attempt.note = f"{share} {note}".strip()

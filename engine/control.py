@@ -1,0 +1,161 @@
+"""Pause, resume and stop of a root run: idempotent, journaled with who and why, told to every worker."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
+from typing import Any
+
+from poolboard.journal import queue
+from poolboard.journal.errors import Refused
+from poolboard.journal.states import ControlState, IllegalMove, RunStatus
+from poolboard.journal.transaction import Transaction
+
+from . import wire
+from .dispatch import Dispatcher
+from .pool_events import ControlSet
+
+
+class Refusal(Exception):
+    """The wish cannot be granted now; the message says why."""
+
+
+#: Control state -> the run's status while it is in force.
+STATUS_OF: dict[ControlState, RunStatus] = {
+    "running": "running",
+    "pausing": "pausing",
+    "paused": "paused",
+    "stopping": "stopping",
+    "stopped": "stopped",
+}
+
+
+class Controller:
+    """The control state of one root run; ``on_stopped`` is called once, when nothing runs any more."""
+
+    def __init__(
+        self, dispatcher: Dispatcher, state: ControlState, revision: int, grace_s: float, on_stopped: Callable[[], None]
+    ) -> None:
+        self._dispatcher, self._grace_s, self._on_stopped = dispatcher, grace_s, on_stopped
+        self.state, self.revision = state, revision
+        #: Set once the coordinator winds up: what is wished from then on is for its successor.
+        self.closing = False
+        self._busy = asyncio.Lock()
+        self._deadline: asyncio.TimerHandle | None = None
+        self._finishing: asyncio.Task[None] | None = None
+
+    async def pause(self, by: str, why: str | None) -> str:
+        """Claim nothing new; runs park at their next stage boundary. Return a sentence; raises Refusal."""
+        if self.state in ("pausing", "paused"):
+            return f"already {self.state}"
+        await self._move("pausing", by, why)
+        return "pausing: runs stop at their next stage boundary"
+
+    async def resume(self, by: str, why: str | None) -> str:
+        """Go on. Return a sentence; raises Refusal."""
+        if self.state == "running":
+            return "already running"
+        await self._move("running", by, why)
+        return "running"
+
+    async def stop(self, by: str, why: str | None, *, now: bool) -> str:
+        """No new stage; running ones get the grace. Return a sentence."""
+        grace_s = 0.0 if now else self._grace_s
+        if self.state != "stopping":
+            await self._move("stopping", by, why)
+        self._arm(grace_s)
+        return f"stopping: running stages have {grace_s:g} s" if grace_s else "stopping now"
+
+    def all_parked(self) -> None:
+        """Nothing is in a stage any more."""
+        if self.state == "pausing" and (self._finishing is None or self._finishing.done()):
+            self._finishing = asyncio.ensure_future(self._paused())
+        elif self.state == "stopping":
+            self._stop_now()
+
+    async def resume_after_restart(self) -> None:
+        """A person asked for a new coordinator: whatever was wished before, the run goes on."""
+        if self.state == "stopping":
+            await self._move("stopped", "poolboard", None)
+        if self.state != "running":
+            await self._move("running", "user", None)
+
+    def continue_transition(self) -> None:
+        """Finish what an earlier coordinator began, so that no in-between state survives it."""
+        if self.state == "stopping":
+            self._arm(0.0)
+        elif self.state == "stopped":
+            self._stop_now()
+        elif self.state == "pausing":
+            self._dispatcher.feed(ControlSet("pausing"))
+
+    async def _paused(self) -> None:
+        async with self._busy:
+            if self.state == "pausing":
+                await self._write("paused", None, None)
+
+    async def _move(self, state: ControlState, by: str, why: str | None) -> None:
+        async with self._busy:
+            if self.closing:
+                raise Refusal(f"this coordinator is ending ({self.state}); ask again in a moment")
+            await self._write(state, by, why)
+
+    async def _write(self, state: ControlState, by: str | None, why: str | None) -> None:
+        """Record first, then tell: a worker never sees a state that the journal does not have.
+
+        Claiming stops before the write, though: nothing may be claimed behind the person's back meanwhile.
+        """
+        lease = self._dispatcher.lease
+
+        def member(tx: Transaction) -> tuple[ControlState, int]:
+            told = queue.set_control(tx, lease, state, by, why)
+            queue.set_status(tx, lease, STATUS_OF[state])
+            return told
+
+        before = self._dispatcher.pool.control
+        if state != "running":
+            self._dispatcher.pool.control = state
+        try:
+            self.state, self.revision = await self._dispatcher.recorder.record(member)
+        except IllegalMove as illegal:
+            self._dispatcher.pool.control = before
+            raise Refusal(str(illegal)) from None
+        for peer in self._dispatcher.workers.values():
+            peer.send(wire.ControlNow(state=state))
+        self._dispatcher.feed(ControlSet(state))
+
+    def _arm(self, grace_s: float) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+        self._deadline = asyncio.get_running_loop().call_later(grace_s, self._stop_now)
+
+    def _stop_now(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+        stopped, self._on_stopped = self._on_stopped, lambda: None
+        asyncio.get_running_loop().call_soon(stopped)
+
+
+def stopped_member(dispatcher: Dispatcher, status: RunStatus, error: str | None) -> Callable[[Transaction], None]:
+    """Return the write that ends ``stopping``: every attempt back to ready, its start given back, then ``stopped``."""
+    lease, tokens = dispatcher.lease, list(dispatcher.tokens.values())
+
+    def member(tx: Transaction) -> None:
+        for token in tokens:
+            # A refusal comes before any write: that item has settled in the meantime.
+            with suppress(Refused, IllegalMove):
+                queue.release(tx, lease, token, give_start_back=True)
+        queue.set_control(tx, lease, "stopped", None, None)
+        queue.set_status(tx, lease, status, error=error)
+
+    return member
+
+
+def granting(controller: Controller, message: wire.ControlRequest) -> Coroutine[Any, Any, str]:
+    """Return the call that grants a client's wish."""
+    if message.verb == "pause":
+        return controller.pause(message.by, message.why)
+    if message.verb == "resume":
+        return controller.resume(message.by, message.why)
+    return controller.stop(message.by, message.why, now=message.now)

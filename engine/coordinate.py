@@ -1,0 +1,124 @@
+"""The coordinator's process: ``python -m poolboard.engine.coordinate JOURNAL RUN_ID INTENT [--accept-code]``.
+
+Started by launch.py in a session of its own. It says one line of JSON on stdout, that it is ready or why it cannot be;
+from then on stdout is its log, like stderr.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+from pathlib import Path
+
+from poolboard.journal.errors import JournalError, StorageUnavailable
+from poolboard.journal.model import Event, Lease
+from poolboard.journal.sqlite import SqliteJournal
+from poolboard.journal.states import TERMINAL_RUN
+
+from . import faults, takeover
+from .coordinator import Coordinator, Intent
+from .definitions import digest_of, same_program
+from .errors import ChangedCode, EngineError, UserMistake
+from .header import RunHeader
+from .payload import dumps
+
+EXIT_REFUSED, EXIT_STORAGE, EXIT_BROKEN = 2, 5, 70
+
+
+async def serve(journal_path: Path, run_id: str, intent: Intent, accept_code: bool) -> None:
+    """Take the run and work on it until it ends."""
+    journal = await SqliteJournal.open(journal_path, create=False, fault=faults.fault)
+    try:
+        before = await journal.get_run(run_id)
+        if before.status in TERMINAL_RUN:
+            raise UserMistake(f"run {run_id} has ended: it is {before.status}")
+        header = RunHeader.model_validate_json(before.header)
+        lease = await takeover.take_lease(journal, run_id)
+        try:
+            digest = await accepted_digest(journal, lease, header, accept_code)
+        except ChangedCode:
+            await journal.release_lease(lease)
+            raise
+        await Coordinator(journal, lease, before, header, digest, intent).run(lambda: say({"ok": True}))
+        await journal.release_lease(lease)
+    finally:
+        await journal.close()
+
+
+async def accepted_digest(journal: SqliteJournal, lease: Lease, header: RunHeader, accept_code: bool) -> str:
+    """Return the digest of the workflow's file as it is now, if the run may go on with it.
+
+    Its source is recorded at the first start, so that comments and layout may change freely: programs are compared, not
+    bytes. Raises ChangedCode naming the file.
+    """
+    path = Path(header.path)
+    try:
+        source = path.read_bytes()
+    except OSError as error:
+        raise ChangedCode(f"{path} cannot be read: {error.strerror}; put it back to resume") from None
+    digest = digest_of(source)
+    if await journal.reader.entry_of_key(lease.number, _key(digest)) is not None:
+        return digest
+    first = await journal.reader.entry_of_key(lease.number, _key(header.digest))
+    if first is None and digest == header.digest:
+        await _record(journal, lease, digest, source)
+        return digest
+    recorded = b"" if first is None else json.loads(first.event.payload)["source"].encode("utf-8", "surrogateescape")
+    if accept_code or (first is not None and same_program(recorded, source)):
+        await _record(journal, lease, digest, source)
+        return digest
+    raise ChangedCode(
+        f"{path} has changed since the run started (version {header.digest[:8]}, now {digest[:8]}); "
+        "put it back, or resume with --accept-code"
+    )
+
+
+async def _record(journal: SqliteJournal, lease: Lease, digest: str, source: bytes) -> None:
+    payload = dumps({"digest": digest, "source": source.decode("utf-8", "surrogateescape")})
+    await journal.append(lease, Event("DefinitionRecorded", payload), _key(digest))
+
+
+def _key(digest: str) -> str:
+    return json.dumps(["Definition", digest], separators=(",", ":"))
+
+
+_said = False
+
+
+def say(answer: dict[str, object]) -> None:
+    """Write the one line that launch.py waits for, then make stdout the log."""
+    global _said
+    if _said:
+        return
+    _said = True
+    os.write(1, json.dumps(answer).encode() + b"\n")
+    os.dup2(2, 1)
+
+
+def main() -> None:
+    """Run one coordinator process."""
+    faults.arm("coordinator")
+    journal, run_id, intent, *rest = sys.argv[1:]
+    status = 0
+    try:
+        asyncio.run(
+            serve(Path(journal), run_id, "restart" if intent == "restart" else "resume", "--accept-code" in rest)
+        )
+    except (EngineError, JournalError) as error:
+        say({"ok": False, "kind": type(error).__name__, "message": str(error)})
+        print(f"poolboard: {error}", file=sys.stderr)
+        status = EXIT_STORAGE if isinstance(error, StorageUnavailable) else EXIT_REFUSED
+    except BaseException as error:
+        say({"ok": False, "kind": "EngineError", "message": f"the coordinator broke: {type(error).__name__}: {error}"})
+        import traceback
+
+        traceback.print_exc()
+        status = EXIT_BROKEN
+    sys.stderr.flush()
+    os._exit(status)
+
+
+if __name__ == "__main__":
+    main()

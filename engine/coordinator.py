@@ -1,0 +1,303 @@
+"""The coordinator: owns one root run, its queue and its workers, and is the only writer of its journal."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal
+
+from poolboard.journal import queue
+from poolboard.journal.errors import JournalError, Refused
+from poolboard.journal.model import Lease, NewWork, RunRow, Token
+from poolboard.journal.sqlite import SqliteJournal
+from poolboard.journal.states import SETTLED_WORK, TERMINAL_RUN, IllegalMove, RunStatus
+from poolboard.journal.transaction import Transaction
+
+from . import takeover, wire
+from .client_desk import ClientDesk
+from .control import Controller, stopped_member
+from .dispatch import Dispatcher
+from .fleet import LocalFleet
+from .folder import CoordinatorFile, RunFolder
+from .header import RunHeader
+from .identity import ProcessIdentity
+from .payload import dumps
+from .peers import Peer
+from .pool import Pool
+from .pool_events import Adopted, NotHeld, WorkerJoined, WorkerLost
+from .progress import Progress
+from .recorder import Recorder
+from .worker import WorkerSettings
+from .worker_desk import WorkerDesk
+
+#: ``resume``: a person wants the run to go on. ``restart``: its coordinator crashed; what was wished stays in force.
+Intent = Literal["resume", "restart"]
+LEASE_RENEWAL_S = 5.0
+#: How long an attached screen gets to take in the last summary.
+FAREWELL_S = 0.2
+
+
+class Coordinator:
+    """Wires the parts together and lives as long as the run is worked on."""
+
+    def __init__(
+        self, journal: SqliteJournal, lease: Lease, run: RunRow, header: RunHeader, digest: str, intent: Intent
+    ) -> None:
+        self._journal, self._lease, self._run, self._header = journal, lease, run, header
+        self._digest, self._intent = digest, intent
+        self._folder = RunFolder(Path(header.folder))
+        self._socket = self._folder.socket_path()
+        self._done = asyncio.Event()
+        self._failure: Exception | None = None
+        self._ending: asyncio.Task[None] | None = None
+        self._stop_as: tuple[RunStatus, str | None] = ("stopped", None)
+        self.recorder = Recorder(journal, self._fatal)
+        self.pool = Pool()
+        self.dispatcher = Dispatcher(lease, self.recorder, self.pool, self._all_parked, self._root_settled)
+        self.fleet = LocalFleet(self._folder, run.cwd, self._settings, self._worker_lost, self._block)
+        self.desk = WorkerDesk(self.dispatcher, self._blocked)
+        self.progress = Progress(
+            journal.reader, run.run_id, lease.number, lease.epoch, self.pool, self.desk, self.fleet
+        )
+        self.controller = Controller(
+            self.dispatcher, run.control, run.control_revision, header.grace_s, self._stop_is_due
+        )
+        self.clients = ClientDesk(self.controller, self.progress.summary)
+        self._peers: dict[Peer, str] = {}
+        self._takeover: takeover.Takeover | None = None
+
+    # --- life ------------------------------------------------------------------------------------------------------
+
+    async def run(self, on_ready: Callable[[], None]) -> None:
+        """Work until the run ends, is stopped or blocked; raises what made going on impossible."""
+        loop = asyncio.get_running_loop()
+        loop.set_exception_handler(lambda _, told: self._fatal(told.get("exception") or RuntimeError(str(told))))
+        Path(self._socket).unlink(missing_ok=True)
+        server = await loop.create_unix_server(lambda: Peer(self._on_message, self._on_lost), self._socket)
+        Path(self._socket).chmod(0o600)
+        await self._begin()
+        self._folder.write_coordinator(CoordinatorFile(ProcessIdentity.own(), self._lease.epoch, self._socket))
+        on_ready()
+        chores = [asyncio.ensure_future(chore) for chore in (self._renew_leases(), self.clients.run())]
+        for chore in chores:
+            chore.add_done_callback(self._checked)
+        try:
+            await self._done.wait()
+            await self._farewell()
+        finally:
+            for chore in chores:
+                chore.cancel()
+            server.close()
+        if self._failure is not None:
+            raise self._failure
+        Path(self._socket).unlink(missing_ok=True)
+
+    async def _begin(self) -> None:
+        """Bring journal, pool and fleet to where the run goes on."""
+        await self.recorder.record(self._opening)
+        self._takeover = found = await takeover.load(self._journal, self._lease)
+        rows = await self._journal.reader.results(self._lease.number, [0])
+        if rows[0][0] in SETTLED_WORK:
+            await self._cancel_left(found)
+            self._root_settled()
+            return
+        if self._intent == "resume":
+            await self.controller.resume_after_restart()
+        self.pool.control = self.controller.state
+        takeover.begin(found, self.dispatcher, self.fleet)
+        await self.recorder.drain()
+        self.fleet.set_size(self._header.workers)
+        if found.alive:
+            asyncio.get_running_loop().call_later(self._header.adopt_grace_s, self._say_retained)
+        self.controller.continue_transition()
+
+    async def _cancel_left(self, found: takeover.Takeover) -> None:
+        """The root had settled, its end was not recorded: end what it left behind."""
+        for worker, identity in found.alive.items():
+            self.fleet.adopt(worker, identity)
+        for item in found.work:
+            with suppress(Refused, IllegalMove):
+                await self.recorder.record(partial(queue.cancel, lease=self._lease, n=item.n))
+
+    def _opening(self, tx: Transaction) -> None:
+        lease, header, run = self._lease, self._header, self._run
+        if run.active_since is not None and run.lease_age_ms is not None:
+            queue.close_gap(tx, lease, tx.now - run.lease_age_ms)
+        if run.status == "pending":
+            root = NewWork('["root"]', header.workflow, run.name, '{"input":' + dumps(header.inputs) + "}", depth=0)
+            queue.enqueue(tx, lease, None, [root])
+            queue.set_status(tx, lease, "running")
+
+    async def _farewell(self) -> None:
+        if self._failure is None:
+            with suppress(JournalError):
+                await self.clients.farewell()
+                await asyncio.sleep(FAREWELL_S if self.clients.watched else 0)
+        for peer in list(self._peers):
+            peer.close()
+
+    async def _renew_leases(self) -> None:
+        """Renew the root's lease and the work leases of living workers, before anything could expire."""
+        while True:
+            await asyncio.sleep(LEASE_RENEWAL_S)
+            live = [worker for worker in self.dispatcher.workers if worker in self.fleet.members]
+            await self._journal.renew_lease(self._lease)
+            for worker in live:
+                await self.recorder.record(partial(queue.renew, lease=self._lease, worker=worker))
+
+    # --- peers -----------------------------------------------------------------------------------------------------
+
+    def _on_message(self, peer: Peer, message: wire.AnyMessage) -> None:
+        role = self._peers.get(peer)
+        if role is None:
+            self._introduce(peer, message)
+        elif role == "client":
+            self.clients.take(peer, message)
+        elif role.startswith("heartbeat "):
+            self.fleet.heard(role.removeprefix("heartbeat "))
+        else:
+            self.desk.take(role, peer, message)
+
+    def _introduce(self, peer: Peer, message: wire.AnyMessage) -> None:
+        match message:
+            case wire.ClientHello():
+                self._peers[peer] = "client"
+            case wire.HeartbeatHello(worker=worker):
+                self._peers[peer] = f"heartbeat {worker}"
+            case wire.WorkerHello(worker=worker) if worker in self.fleet.members:
+                self._peers[peer] = worker
+                task = asyncio.ensure_future(self._take_in(worker, peer, message))
+                task.add_done_callback(self._checked)
+            case _:
+                raise wire.WireError(f"{message.t} from a stranger")
+
+    def _checked(self, task: asyncio.Future[Any]) -> None:
+        if not task.cancelled() and (error := task.exception()) is not None:
+            self._fatal(error)
+
+    async def _take_in(self, worker: str, peer: Peer, hello: wire.WorkerHello) -> None:
+        """Register a worker, adopt what it still holds, and only then let it talk.
+
+        1. the earlier coordinator dies  2. the worker keeps its runs and finds us  3. its rows move to our epoch
+        4. it is welcomed, and sends again what nobody answered. What it does not hold any more is requeued.
+        """
+        lease = self._lease
+        await self.recorder.record(partial(queue.register_worker, lease=lease, worker=worker, identity=hello.identity))
+        held = {n: generation for n, generation, _ in hello.held}
+        self.fleet.joined(worker)
+        self.dispatcher.workers[worker] = peer
+        adopted: list[tuple[Token, int]] = []
+        unknown = set(held)
+        for item in self._takeover.held_by(worker) if self._takeover else []:
+            unknown.discard(item.n)
+            token = self.dispatcher.tokens.get(item.n)
+            if token is None or held.get(item.n) != item.generation:
+                continue
+            with suppress(Refused, IllegalMove):
+                adopted.append(
+                    (await self.recorder.record(partial(queue.adopt, lease=lease, token=token)), item.starts)
+                )
+        peer.send(wire.Welcome(epoch=lease.epoch, control=self.controller.state))
+        for n in unknown:
+            peer.send(wire.Abandon(n=n, generation=held[n], reason="it has ended"))
+        self.dispatcher.feed(WorkerJoined(worker, self._header.slots))
+        for token, starts in adopted:
+            self.dispatcher.tokens[token.n] = token
+            peer.send(wire.Adopted(n=token.n, generation=token.generation, epoch=token.epoch))
+            self.dispatcher.feed(Adopted(token.n, token.generation, starts, worker))
+        for item in self._takeover.held_by(worker) if self._takeover else []:
+            if item.n not in {token.n for token, _ in adopted}:
+                self.dispatcher.feed(NotHeld(item.n))
+        self.progress.alerts.pop(f"retained {worker}", None)
+
+    def _on_lost(self, peer: Peer) -> None:
+        role = self._peers.pop(peer, None)
+        if role == "client":
+            self.clients.lost(peer)
+        elif role is not None and self.dispatcher.workers.get(role) is peer:
+            # The process may live on without its connection; only its death, or its return, moves its work.
+            del self.dispatcher.workers[role]
+
+    # --- workers ---------------------------------------------------------------------------------------------------
+
+    def _settings(self, worker: str) -> str:
+        return WorkerSettings(
+            worker=worker,
+            run_id=self._run.run_id,
+            number=self._lease.number,
+            journal=str(self._journal.reader.path),
+            socket=self._socket,
+            epoch=self._lease.epoch,
+            digest=self._digest,
+            header=self._header,
+        ).model_dump_json()
+
+    def _worker_lost(self, worker: str, reason: str) -> None:
+        self.dispatcher.workers.pop(worker, None)
+        self.desk.activity.pop(worker, None)
+        self.progress.alerts.pop(f"retained {worker}", None)
+        print(f"poolboard: worker {worker} ended ({reason})", file=sys.stderr)
+        self.recorder.add(partial(queue.forget_worker, lease=self._lease, worker=worker), lambda result: None)
+        self.dispatcher.feed(WorkerLost(worker, reason))
+
+    def _say_retained(self) -> None:
+        for worker, member in self.fleet.members.items():
+            if not member.joined and self._takeover is not None and self._takeover.held_by(worker):
+                self.progress.alerts[f"retained {worker}"] = (
+                    f"work of worker {worker} is retained: its process {member.identity.pid} still runs but does not answer"
+                )
+
+    # --- the end ---------------------------------------------------------------------------------------------------
+
+    def _all_parked(self) -> None:
+        self.controller.all_parked()
+
+    def _stop_is_due(self) -> None:
+        self._end(*self._stop_as)
+
+    def _blocked(self, n: int, reason: str) -> None:
+        self._block(f"#{n}: {reason}" if n else reason)
+
+    def _block(self, reason: str) -> None:
+        """End as stop does, with its grace, but as ``blocked``: a person has to look."""
+        if self._stop_as[0] != "blocked":
+            self._stop_as = ("blocked", reason)
+            task = asyncio.ensure_future(self.controller.stop("poolboard", reason, now=False))
+            task.add_done_callback(self._checked)
+
+    def _root_settled(self) -> None:
+        self._end("completed", None)
+
+    def _end(self, status: RunStatus, error: str | None) -> None:
+        if self._ending is None:
+            self.controller.closing = True
+            self._ending = asyncio.ensure_future(self._wind_up(status, error))
+            self._ending.add_done_callback(self._checked)
+
+    async def _wind_up(self, status: RunStatus, error: str | None) -> None:
+        """Send the workers home, see them gone, then record how it ended: nothing may run behind a recorded end."""
+        for peer in self.dispatcher.workers.values():
+            peer.send(wire.Goodbye())
+        await self.fleet.stop()
+        await self.recorder.drain()
+        if status in TERMINAL_RUN:
+            await self._finish()
+        else:
+            await self.recorder.record(stopped_member(self.dispatcher, status, error))
+        self._done.set()
+
+    async def _finish(self) -> None:
+        state, value, error = (await self._journal.reader.results(self._lease.number, [0]))[0]
+        status: RunStatus = "completed" if state == "completed" else "failed" if state == "failed" else "cancelled"
+        await self.recorder.record(
+            partial(queue.finish_run, lease=self._lease, status=status, result=value, error=error)
+        )
+
+    def _fatal(self, error: BaseException) -> None:
+        if self._failure is None:
+            self._failure = error if isinstance(error, Exception) else RuntimeError(repr(error))
+        self._done.set()

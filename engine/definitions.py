@@ -1,0 +1,111 @@
+"""Workflows in files: loaded by path, identified by name and the digest of their source."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import importlib.util
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from .authoring import Workflow
+from .errors import UserMistake
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """Where a workflow is: absolute path of its file, its name, the digest of the file's source."""
+
+    path: str
+    workflow: str
+    digest: str
+
+
+def digest_of(source: bytes) -> str:
+    """Return the digest that identifies a source file: 32 hex digits."""
+    return hashlib.sha256(source).hexdigest()[:32]
+
+
+def same_program(before: bytes, after: bytes) -> bool:
+    """Whether two sources differ in comments and layout at most, so that a run may go on with the newer one."""
+    if before == after:
+        return True
+    try:
+        return ast.dump(ast.parse(before)) == ast.dump(ast.parse(after))
+    except (SyntaxError, ValueError):
+        return False
+
+
+def split_target(target: str) -> tuple[Path, str | None]:
+    """Return path and workflow name of ``FILE.py[:workflow]``; raises UserMistake."""
+    text, _, name = target.rpartition(":") if ":" in target else (target, "", "")
+    path = Path(text or target).expanduser().absolute()
+    if not path.is_file():
+        raise UserMistake(
+            f"no workflow file {path}" if not path.is_dir() else f"{path} is a folder, not a workflow file"
+        )
+    return path, name or None
+
+
+def read_source(path: Path) -> bytes:
+    """Return the file's bytes; raises UserMistake naming file, line and fault if it does not parse."""
+    try:
+        source = path.read_bytes()
+        ast.parse(source, filename=str(path))
+    except OSError as error:
+        raise UserMistake(f"cannot read {path}: {error.strerror}") from None
+    except SyntaxError as error:
+        raise UserMistake(f"{path}:{error.lineno or 1}: {error.msg}") from None
+    except (ValueError, RecursionError, MemoryError) as error:
+        raise UserMistake(f"{path} does not parse: {error}") from None
+    return source
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """A loaded workflow file."""
+
+    path: Path
+    digest: str
+    workflows: dict[str, Workflow[Any, Any]]
+
+    def pick(self, name: str | None) -> Workflow[Any, Any]:
+        """Return the named workflow, or the only (else the last defined) one; raises UserMistake."""
+        if name is None:
+            if not self.workflows:
+                raise UserMistake(f"{self.path} defines no workflow; mark an async function with @workflow")
+            return list(self.workflows.values())[-1]
+        found = self.workflows.get(name)
+        if found is None:
+            known = ", ".join(self.workflows) or "none"
+            raise UserMistake(f"{name!r} is not a workflow in {self.path}; workflows there: {known}")
+        return found
+
+
+def load(path: Path) -> Module:
+    """Import the file as its own module and collect its workflows; raises UserMistake for whatever its import raises."""
+    digest = digest_of(read_source(path))
+    module = _import(path)
+    found = [value for value in vars(module).values() if isinstance(value, Workflow)]
+    own = {w.name: w for w in found if w.function.__module__ == module.__name__}
+    others = {w.name: w for w in found if w.name not in own}
+    return Module(path, digest, others | own)
+
+
+def _import(path: Path) -> ModuleType:
+    name = path.stem if path.stem.isidentifier() and path.stem not in sys.modules else f"poolboard_file_{path.stem}"
+    if str(path.parent) not in sys.path:
+        sys.path.insert(0, str(path.parent))
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise UserMistake(f"{path} is not a Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except (Exception, SystemExit) as error:
+        raise UserMistake(f"{path} cannot be imported: {type(error).__name__}: {error}") from error
+    return module

@@ -1,0 +1,168 @@
+"""Turns the pool's decisions into journal writes and messages, and what came of them back into events."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections import deque
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from poolboard.journal import queue
+from poolboard.journal.errors import Refused
+from poolboard.journal.model import Claimed, Lease, Token
+from poolboard.journal.states import IllegalMove
+
+from . import faults, wire
+from .failure import as_payload
+from .peers import Peer
+from .pool import Pool
+from .pool_events import (
+    Action,
+    AllParked,
+    CancelWork,
+    Claim,
+    ClaimMissed,
+    Event,
+    FailLost,
+    GrantSlot,
+    Requeue,
+    Requeued,
+    Settled,
+    TellSettled,
+)
+from .pool_events import Claimed as ClaimedEvent
+from .recorder import Recorder
+
+#: A work item's lease; the coordinator renews it for every live worker (DESIGN 4).
+WORK_LEASE_MS = 30_000
+
+
+class Dispatcher:
+    """Holds the tokens of live attempts and the peers of live workers; everything else is in the pool or the journal."""
+
+    def __init__(
+        self,
+        lease: Lease,
+        recorder: Recorder,
+        pool: Pool,
+        on_all_parked: Callable[[], None],
+        on_root_settled: Callable[[], None],
+    ) -> None:
+        self.lease, self.recorder, self.pool = lease, recorder, pool
+        self.tokens: dict[int, Token] = {}
+        self.workers: dict[str, Peer] = {}
+        self._on_all_parked, self._on_root_settled = on_all_parked, on_root_settled
+        self._events: deque[Event] = deque()
+        self._feeding = False
+
+    def feed(self, event: Event) -> None:
+        """Let the pool decide and do what it says; events that come up meanwhile wait their turn."""
+        self._events.append(event)
+        if self._feeding:
+            return
+        self._feeding = True
+        try:
+            while self._events:
+                next_event = self._events.popleft()
+                for action in self.pool.handle(next_event, time.time_ns() // 1_000_000):
+                    self._do(action)
+                if isinstance(next_event, Settled) and next_event.n == 0:
+                    self._on_root_settled()
+        finally:
+            self._feeding = False
+
+    def send(self, token: Token, message: wire.Message) -> None:
+        """Send to the attempt's worker, if it is there."""
+        peer = self.workers.get(token.worker)
+        if peer is not None:
+            peer.send(message)
+
+    def token(self, n: int, generation: int) -> Token | None:
+        """Return the token of a live attempt."""
+        token = self.tokens.get(n)
+        return token if token is not None and token.generation == generation else None
+
+    def settle(self, n: int) -> None:
+        """The end of a work item is durable."""
+        self.tokens.pop(n, None)
+        self.feed(Settled(n))
+
+    def _do(self, action: Action) -> None:
+        lease, add = self.lease, self.recorder.add
+        match action:
+            case Claim(n, worker):
+                claim = partial(queue.claim, lease=lease, n=n, worker=worker, ttl_ms=WORK_LEASE_MS)
+                add(claim, partial(self._claimed, n))
+            case GrantSlot(n):
+                if (token := self.tokens.get(n)) is not None:
+                    add(partial(queue.wake, lease=lease, token=token), partial(self._granted, token))
+            case Requeue(n, give_start_back):
+                if (token := self.tokens.get(n)) is not None:
+                    release = partial(queue.release, lease=lease, token=token, give_start_back=give_start_back)
+                    add(release, partial(self._requeued, token))
+            case FailLost(n, reason):
+                if (token := self.tokens.get(n)) is not None:
+                    payload = as_payload({"type": "worker_lost", "message": reason, "traceback": ""})
+                    add(
+                        partial(queue.fail, lease=lease, token=token, error_line=reason, payload=payload),
+                        partial(self._ended, n),
+                    )
+            case CancelWork(n):
+                add(partial(queue.cancel, lease=lease, n=n), partial(self._cancelled, n))
+            case TellSettled(parent, generation, group):
+                if (token := self.token(parent, generation)) is not None:
+                    self.send(token, wire.GroupSettled(n=parent, generation=generation, group=group))
+            case AllParked():
+                self._on_all_parked()
+
+    def _claimed(self, n: int, result: Claimed | Exception | None) -> None:
+        fatal_unless_refused(result)
+        if not isinstance(result, Claimed):
+            print(f"poolboard: #{n} could not be claimed: {result}", file=sys.stderr)
+            self.feed(ClaimMissed(n))
+            return
+        faults.fault("coordinator.claimed")
+        token = self.tokens[n] = result.token
+        self.send(
+            token,
+            wire.Assign(
+                n=n,
+                generation=token.generation,
+                epoch=token.epoch,
+                workflow=result.workflow,
+                boundary=result.boundary,
+                starts=result.starts,
+                depth=result.depth,
+                recorded=result.recorded,
+            ),
+        )
+        self.feed(ClaimedEvent(n, token.generation, result.starts))
+
+    def _granted(self, token: Token, result: Any) -> None:
+        fatal_unless_refused(result)
+        self.send(token, wire.Grant(n=token.n, generation=token.generation))
+
+    def _requeued(self, token: Token, result: Any) -> None:
+        fatal_unless_refused(result)
+        if self.tokens.get(token.n) is token:
+            del self.tokens[token.n]
+        self.feed(Requeued(token.n, 0))
+
+    def _cancelled(self, n: int, result: Any) -> None:
+        fatal_unless_refused(result)
+        token = self.tokens.get(n)
+        if token is not None:
+            self.send(token, wire.Abandon(n=n, generation=token.generation, reason="cancelled"))
+        self.settle(n)
+
+    def _ended(self, n: int, result: Any) -> None:
+        fatal_unless_refused(result)
+        self.settle(n)
+
+
+def fatal_unless_refused(result: Any) -> None:
+    """Raise what means that this coordinator cannot go on (storage, lost lease); a refusal concerns one item only."""
+    if isinstance(result, Exception) and not isinstance(result, (Refused, IllegalMove)):
+        raise result

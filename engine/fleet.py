@@ -1,0 +1,221 @@
+"""Keeps worker processes alive: starts, watches and stops them. Knows nothing of work."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import os
+import secrets
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from .folder import RunFolder
+from .identity import ProcessIdentity
+
+#: How much of a worker's own output is shown when it dies (SPEC 1.A).
+STDERR_TAIL_BYTES = 8192
+#: Starts that die before they say hello, in a row over all places, before the fleet gives up.
+FUTILE_STARTS = 5
+RESPAWN_BACKOFF_S, RESPAWN_LIMIT_S = 0.1, 10.0
+ADOPTED_POLL_S = 0.25
+TERM_AFTER_S, KILL_AFTER_S = 2.0, 5.0
+
+
+@dataclass(slots=True)
+class Member:
+    """One worker process: ``place`` is its number in the pool, which its replacement inherits."""
+
+    worker: str
+    place: int
+    identity: ProcessIdentity
+    restarts: int
+    started: float = field(default_factory=time.monotonic)
+    joined: bool = False
+    heard: float = field(default_factory=time.monotonic)
+
+
+class LocalFleet:
+    """Workers as processes of this machine, each leader of its own session."""
+
+    def __init__(
+        self,
+        folder: RunFolder,
+        cwd: str,
+        settings: Callable[[str], str],
+        on_lost: Callable[[str, str], None],
+        on_futile: Callable[[str], None],
+    ) -> None:
+        self._folder, self._cwd, self._settings = folder, cwd, settings
+        self._on_lost, self._on_futile = on_lost, on_futile
+        self.members: dict[str, Member] = {}
+        self._size = 0
+        self._restarts: dict[int, int] = {}
+        self._futile = 0
+        self._stopping = False
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def set_size(self, count: int) -> None:
+        """Start what is missing of ``count`` workers."""
+        self._size = count
+        taken = {member.place for member in self.members.values()}
+        for place in range(1, count + 1):
+            if place not in taken:
+                self._start(place)
+
+    def adopt(self, worker: str, identity: ProcessIdentity) -> None:
+        """Take over a living worker that an earlier coordinator started."""
+        member = Member(worker, place_of(worker), identity, 0)
+        self.members[worker] = member
+        self._spawn_task(self._watch_adopted(member))
+
+    def joined(self, worker: str) -> None:
+        """The worker said hello."""
+        self._futile = 0
+        if (member := self.members.get(worker)) is not None:
+            member.joined, member.heard = True, time.monotonic()
+
+    def heard(self, worker: str) -> None:
+        """The worker's heartbeat came."""
+        if (member := self.members.get(worker)) is not None:
+            member.heard = time.monotonic()
+
+    async def stop(self) -> None:
+        """Return when every worker is gone: they were told goodbye; SIGTERM to the groups of those that stay, then SIGKILL."""
+        self._stopping = True
+        members = list(self.members.values())
+        await self._gone(members, TERM_AFTER_S)
+        self._signal(members, signal.SIGTERM)
+        await self._gone(members, KILL_AFTER_S)
+        self._signal(members, signal.SIGKILL)
+        await self._gone(members, KILL_AFTER_S)
+
+    def kill(self, worker: str) -> None:
+        """End a worker that is in the way; it is replaced."""
+        if (member := self.members.get(worker)) is not None:
+            member.identity.signal(signal.SIGKILL, group=True)
+
+    def _signal(self, members: list[Member], number: signal.Signals) -> None:
+        for member in members:
+            member.identity.signal(number, group=True)
+
+    async def _gone(self, members: list[Member], limit_s: float) -> None:
+        until = time.monotonic() + limit_s
+        while time.monotonic() < until and any(m.identity.is_alive() for m in members):
+            await asyncio.sleep(0.01)
+
+    def _start(self, place: int) -> None:
+        worker = f"{place}.{secrets.token_hex(3)}"
+        log = os.open(self._log_path(worker), os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        try:
+            process = subprocess.Popen(
+                [sys.executable, "-P", "-m", "poolboard.engine.worker"],
+                stdin=subprocess.PIPE,
+                stdout=log,
+                stderr=log,
+                cwd=self._cwd,
+                start_new_session=True,
+            )
+        finally:
+            os.close(log)
+        identity = ProcessIdentity.of(process.pid) or ProcessIdentity(process.pid, 0, "gone")
+        member = Member(worker, place, identity, self._restarts.get(place, 0))
+        self.members[worker] = member
+        self._spawn_task(self._watch(member, process))
+
+    async def _watch(self, member: Member, process: subprocess.Popen[bytes]) -> None:
+        stdin = process.stdin
+        assert stdin is not None
+        with stdin:
+            try:
+                stdin.write(self._settings(member.worker).encode())
+            except BrokenPipeError:
+                pass
+        deadline_s = startup_deadline_s(self._size)
+        waiting = asyncio.get_running_loop().run_in_executor(None, process.wait)
+        try:
+            async with asyncio.timeout(deadline_s):
+                while not member.joined and not waiting.done():
+                    await asyncio.wait([waiting], timeout=0.25)
+        except TimeoutError:
+            self._on_futile(f"worker {member.worker} was too slow to start: no hello in {deadline_s:.0f} s")
+            member.identity.signal(signal.SIGKILL, group=True)
+        self._ended(member, exit_reason(await waiting))
+
+    async def _watch_adopted(self, member: Member) -> None:
+        while member.identity.is_alive():
+            await asyncio.sleep(ADOPTED_POLL_S)
+        self._ended(member, "gone")
+
+    def _ended(self, member: Member, reason: str) -> None:
+        self.members.pop(member.worker, None)
+        if self._stopping:
+            return
+        if not member.joined:
+            self._futile += 1
+        # Whatever the worker left in its session (a shell command) must not outlive it.
+        _kill_group(member.identity.pid)
+        self._on_lost(member.worker, reason)
+        if self._futile >= FUTILE_STARTS:
+            self._on_futile(f"workers cannot start ({reason}): {self.tail(member.worker)}")
+            return
+        self._restarts[member.place] = self._restarts.get(member.place, 0) + 1
+        if member.place <= self._size:
+            self._spawn_task(self._restart(member.place))
+
+    async def _restart(self, place: int) -> None:
+        pause_s = RESPAWN_BACKOFF_S * 2 ** min(self._futile, 10) if self._futile else 0.0
+        await asyncio.sleep(min(pause_s, RESPAWN_LIMIT_S))
+        if not self._stopping and place not in {m.place for m in self.members.values()}:
+            self._start(place)
+
+    def tail(self, worker: str) -> str:
+        """Return the end of what a worker itself printed."""
+        try:
+            with self._log_path(worker).open("rb") as file:
+                file.seek(max(0, os.fstat(file.fileno()).st_size - STDERR_TAIL_BYTES))
+                return file.read().decode("utf-8", "replace").strip()
+        except OSError:
+            return ""
+
+    def _log_path(self, worker: str) -> Path:
+        return self._folder.workers / f"{worker}.log"
+
+    def _spawn_task(self, coroutine: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(coroutine)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+
+def place_of(worker: str) -> int:
+    """Return the place number in a worker's id."""
+    head = worker.partition(".")[0]
+    return int(head) if head.isdigit() else 0
+
+
+def exit_reason(status: int) -> str:
+    """Return how a process ended, for a person."""
+    return f"signal {-status}" if status < 0 else f"exit code {status}"
+
+
+def startup_deadline_s(workers: int) -> float:
+    """Return how long a worker may take to say hello: longer on a busy machine and for many workers (DESIGN 4)."""
+    cores = os.cpu_count() or 1
+    load = os.getloadavg()[0] / cores
+    return min(600.0, 30.0 * max(1.0, math.ceil(workers / cores) / 4) * max(1.0, load))
+
+
+def _kill_group(pgid: int) -> None:
+    """Kill what is left of the session of a leader that is known to be dead.
+
+    While a member of the group lives its number is not given to another process, so no identity is needed here.
+    """
+    try:
+        os.killpg(pgid, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):
+        pass

@@ -1,0 +1,124 @@
+"""Where a run keeps what is not in the journal: socket, coordinator.json, logs. Folders 0700, files 0600."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import stat
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import platformdirs
+
+from .errors import UserMistake
+from .identity import ProcessIdentity
+
+#: sun_path holds 108 bytes on Linux and 104 on macOS, with its closing NUL.
+SOCKET_PATH_LIMIT_BYTES = 103
+
+
+def state_folder() -> Path:
+    """Return the user's state folder; XDG_STATE_HOME is obeyed everywhere."""
+    home = os.environ.get("XDG_STATE_HOME")
+    return Path(home) / "poolboard" if home else Path(platformdirs.user_state_dir("poolboard"))
+
+
+def default_journal() -> Path:
+    """Return the journal in force: POOLBOARD_JOURNAL, else the one in the state folder."""
+    chosen = os.environ.get("POOLBOARD_JOURNAL")
+    return Path(chosen).expanduser().absolute() if chosen else state_folder() / "journal.sqlite"
+
+
+def make_private(folder: Path) -> Path:
+    """Create the folder (0700, parents too) and refuse one that belongs to somebody else."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        status = folder.stat()
+    except OSError as error:
+        raise UserMistake(f"cannot use folder {folder}: {error.strerror}") from None
+    if status.st_uid != os.getuid():
+        raise UserMistake(f"folder {folder} belongs to another user; set XDG_STATE_HOME to a folder of your own")
+    if stat.S_IMODE(status.st_mode) & 0o077:
+        folder.chmod(0o700)
+    return folder
+
+
+@dataclass(frozen=True, slots=True)
+class CoordinatorFile:
+    """What coordinator.json says: who owns the run and where it listens."""
+
+    identity: ProcessIdentity
+    epoch: int
+    socket: str
+
+
+@dataclass(frozen=True, slots=True)
+class RunFolder:
+    """The state folder of one root run."""
+
+    path: Path
+
+    @classmethod
+    def of(cls, run_id: str) -> RunFolder:
+        """Return the folder for a new run of this user."""
+        return cls(state_folder() / "runs" / run_id)
+
+    def create(self) -> None:
+        """Make the folder and those inside it, all 0700."""
+        for folder in (self.path, self.logs, self.workers):
+            make_private(folder)
+
+    @property
+    def logs(self) -> Path:
+        """Where the output of attempts goes."""
+        return self.path / "logs"
+
+    @property
+    def workers(self) -> Path:
+        """Where each worker's own output goes (what bypasses Python's stdout)."""
+        return self.path / "workers"
+
+    @property
+    def coordinator_log(self) -> Path:
+        """The coordinator's own output."""
+        return self.path / "coordinator.log"
+
+    def socket_path(self) -> str:
+        """Return where the coordinator listens: in this folder, or under a short runtime folder if that is too long."""
+        here = str(self.path / "coordinator.sock")
+        if len(os.fsencode(here)) <= SOCKET_PATH_LIMIT_BYTES:
+            return here
+        base = os.environ.get("XDG_RUNTIME_DIR") or f"{tempfile.gettempdir()}/poolboard-{os.getuid()}"
+        name = hashlib.sha256(os.fsencode(here)).hexdigest()[:20]
+        for candidate in (base, f"/tmp/poolboard-{os.getuid()}"):
+            short = f"{candidate}/{name}.sock"
+            if len(os.fsencode(short)) <= SOCKET_PATH_LIMIT_BYTES:
+                make_private(Path(candidate))
+                return short
+        raise UserMistake(
+            f"socket path {here} has {len(os.fsencode(here))} bytes, the system allows {SOCKET_PATH_LIMIT_BYTES}; "
+            "set XDG_STATE_HOME to a shorter folder"
+        )
+
+    def write_coordinator(self, found: CoordinatorFile) -> None:
+        """Announce the coordinator: written beside and renamed, so that a reader never sees half of it."""
+        text = json.dumps({"identity": str(found.identity), "epoch": found.epoch, "socket": found.socket})
+        beside = self.path / f".coordinator.{os.getpid()}.json"
+        descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(descriptor, "w") as file:
+            file.write(text + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(self.path / "coordinator.json")
+
+    def read_coordinator(self) -> CoordinatorFile | None:
+        """Return the last announcement; None if there is none or it is damaged (a hint, never the truth)."""
+        try:
+            told = json.loads((self.path / "coordinator.json").read_text())
+            identity = ProcessIdentity.parse(told["identity"])
+            epoch, socket = int(told["epoch"]), str(told["socket"])
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+        return None if identity is None else CoordinatorFile(identity, epoch, socket)

@@ -1,0 +1,25 @@
+"""The part of a run's record that only the engine understands, as JSON in ``runs.header``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class RunHeader(BaseModel):
+    """How a run was started. Immutable but for what ``resume --accept-code`` records as an event."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    path: str
+    workflow: str
+    digest: str
+    inputs: dict[str, Any]
+    workers: int = Field(ge=1, le=1024)
+    slots: int = Field(ge=1, le=4096)
+    folder: str
+    max_depth: int
+    concurrency: int
+    grace_s: float = 10.0
+    adopt_grace_s: float = 10.0

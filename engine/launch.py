@@ -1,0 +1,184 @@
+"""Starts runs and coordinators. The one place that writes a journal without being a coordinator: a new run's row."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import select
+import sys
+import threading
+import time
+import uuid
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from poolboard.journal.model import NewRun
+from poolboard.journal.sqlite import SqliteJournal
+
+from . import errors
+from .coordinator import Intent
+from .definitions import read_source, split_target
+from .errors import CoordinatorGone, UserMistake
+from .folder import RunFolder, default_journal, make_private
+from .header import RunHeader
+
+DEFAULT_SLOTS = 4
+PROBE_LIMIT_S = 60.0
+READY_LIMIT_S = 60.0
+LOG_TAIL_BYTES = 8192
+
+
+@dataclass(frozen=True, slots=True)
+class RunRequest:
+    """A run to start. ``inputs`` are JSON values by parameter name; strings are read by the parameter's type."""
+
+    target: str
+    inputs: dict[str, Any] = field(default_factory=dict)
+    journal: str | None = None
+    workers: int | None = None
+    slots: int | None = None
+    name: str | None = None
+
+
+async def start_run(request: RunRequest) -> str:
+    """Record a new run, start its coordinator, and return the run's id once that one answers.
+
+    Everything is checked before anything is made. Raises UserMistake, JournalUnusable, StorageUnavailable.
+    """
+    path, workflow = split_target(request.target)
+    read_source(path)
+    workers = request.workers if request.workers is not None else os.cpu_count() or 1
+    slots = request.slots if request.slots is not None else DEFAULT_SLOTS
+    if not 1 <= workers <= 1024 or not 1 <= slots <= 4096:
+        raise UserMistake(f"workers must be 1 to 1024 and slots 1 to 4096, not {workers} and {slots}")
+    run_id = uuid.uuid4().hex
+    folder = RunFolder.of(run_id)
+    folder.socket_path()
+    told = await probe(path, workflow, request.inputs)
+    header = RunHeader(
+        path=str(path),
+        workflow=told["workflow"],
+        digest=told["digest"],
+        inputs=told["inputs"],
+        workers=workers,
+        slots=slots,
+        folder=str(folder.path),
+        max_depth=told["max_depth"],
+        concurrency=told["concurrency"],
+    )
+    journal_path = await _record(request, run_id, header, folder)
+    await start_coordinator(journal_path, run_id, str(folder.path), "resume")
+    return run_id
+
+
+async def _record(request: RunRequest, run_id: str, header: RunHeader, folder: RunFolder) -> Path:
+    path = Path(request.journal).expanduser().absolute() if request.journal else default_journal()
+    if path == default_journal():
+        make_private(path.parent)
+    journal = await SqliteJournal.open(path)
+    try:
+        folder.create()
+        name = request.name or header.workflow
+        await journal.create_run(NewRun(run_id, name, str(Path.cwd()), header.model_dump_json()))
+    finally:
+        await journal.close()
+    return path
+
+
+async def probe(path: Path, workflow: str | None, inputs: dict[str, Any]) -> dict[str, Any]:
+    """Return what the file says of the workflow, with its inputs as JSON; raises UserMistake."""
+    words = {name: value for name, value in inputs.items() if isinstance(value, str)}
+    asked = {
+        "path": str(path),
+        "workflow": workflow,
+        "words": words,
+        "values": {name: value for name, value in inputs.items() if name not in words},
+    }
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-P",
+        "-m",
+        "poolboard.engine.probe",
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    try:
+        async with asyncio.timeout(PROBE_LIMIT_S):
+            out, err = await process.communicate(json.dumps(asked).encode())
+    except TimeoutError:
+        process.kill()
+        await process.wait()
+        raise UserMistake(
+            f"{path} was still importing after {PROBE_LIMIT_S:.0f} s; move slow work into stages"
+        ) from None
+    try:
+        told: dict[str, Any] = json.loads(out)
+    except ValueError:
+        last = err.decode("utf-8", "replace").strip().splitlines()[-1:] or ["it said nothing"]
+        raise UserMistake(f"{path} ended the process that imports it: {last[0]}") from None
+    if not told["ok"]:
+        raise UserMistake(told["message"])
+    return told
+
+
+async def start_coordinator(
+    journal: Path, run_id: str, folder: str, intent: Intent, *, accept_code: bool = False
+) -> None:
+    """Start a detached coordinator and return once it is ready; raises what it says instead, or CoordinatorGone."""
+    line = await asyncio.to_thread(
+        _spawn_and_listen, Path(folder), [str(journal), run_id, intent, *(["--accept-code"] if accept_code else [])]
+    )
+    if not line:
+        raise CoordinatorGone(f"the coordinator of run {run_id} was not ready in time or ended: {_tail(folder)}")
+    told = json.loads(line)
+    if not told["ok"]:
+        kind = getattr(errors, told["kind"], None)
+        raise (kind if isinstance(kind, type) else CoordinatorGone)(told["message"])
+
+
+def _spawn_and_listen(folder: Path, words: list[str]) -> bytes:
+    """Start the detached process and return the line it says, empty if it says none.
+
+    ``posix_spawn`` rather than ``subprocess``: the child is to outlive this process, and nobody is to wait for it.
+    """
+    log = os.open(RunFolder(folder).coordinator_log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+    listen, told = os.pipe()
+    try:
+        pid = os.posix_spawn(
+            sys.executable,
+            [sys.executable, "-P", "-m", "poolboard.engine.coordinate", *words],
+            os.environ,
+            file_actions=[
+                (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+                (os.POSIX_SPAWN_DUP2, told, 1),
+                (os.POSIX_SPAWN_DUP2, log, 2),
+            ],
+            setsid=True,
+        )
+    finally:
+        os.close(log)
+        os.close(told)
+    # A coordinator that ends while this process lives must not stay a zombie.
+    threading.Thread(target=os.waitpid, args=(pid, 0), daemon=True).start()
+    try:
+        line, deadline = b"", time.monotonic() + READY_LIMIT_S
+        while not line.endswith(b"\n") and (left := deadline - time.monotonic()) > 0:
+            if select.select([listen], [], [], left)[0]:
+                data = os.read(listen, 65536)
+                if not data:
+                    return b""
+                line += data
+        return line if line.endswith(b"\n") else b""
+    finally:
+        os.close(listen)
+
+
+def _tail(folder: str) -> str:
+    try:
+        data = RunFolder(Path(folder)).coordinator_log.read_bytes()[-LOG_TAIL_BYTES:]
+    except OSError:
+        return "its log cannot be read"
+    return data.decode("utf-8", "replace").strip() or "its log is empty"

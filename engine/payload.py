@@ -1,0 +1,120 @@
+"""JSON as the journal holds it: what a stage returns live is what its replay returns, or it fails naming the path."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+from pydantic_core import PydanticSerializationError
+
+#: One recorded value. More belongs in a file, whose path is recorded (DESIGN 3).
+MAX_PAYLOAD_BYTES = 1024 * 1024
+
+
+class Unrecordable(TypeError):
+    """A value cannot be recorded; the message names the path (``$.score``) and says what to do."""
+
+
+def dumps(value: object) -> str:
+    """Return compact JSON; NaN and infinity raise ValueError. Non-ASCII is escaped: lone surrogates survive that way."""
+    return json.dumps(value, separators=(",", ":"), allow_nan=False)
+
+
+def canonical(value: object) -> str:
+    """Return the JSON that equal values share: keys sorted, no spaces."""
+    return json.dumps(value, separators=(",", ":"), allow_nan=False, sort_keys=True)
+
+
+def fingerprint(value: object) -> str:
+    """Return 16 hex digits that identify a JSON value."""
+    return hashlib.sha256(canonical(value).encode()).hexdigest()[:16]
+
+
+class Codec:
+    """Turns values of one declared type into JSON text and back, by pydantic."""
+
+    __slots__ = ("_adapter", "_what")
+
+    def __init__(self, annotation: Any, what: str) -> None:
+        self._adapter: TypeAdapter[Any] = TypeAdapter(annotation)
+        self._what = what
+
+    def take(self, value: object) -> tuple[Any, Any]:
+        """Return the value as its declared type and as JSON types; raises Unrecordable."""
+        try:
+            typed = self._adapter.validate_python(value)
+            plain = self._adapter.dump_python(typed, mode="json", warnings="error")
+        except ValidationError as error:
+            raise Unrecordable(f"{self._what}: {_first(error)}") from None
+        except (PydanticSerializationError, ValueError, RecursionError) as error:
+            raise Unrecordable(f"{self._what}: {error}") from None
+        return typed, plain
+
+    def encode(self, value: object) -> str:
+        """Return the value as JSON text; raises Unrecordable."""
+        _, plain = self.take(value)
+        try:
+            text = dumps(plain)
+        except (TypeError, ValueError, RecursionError):
+            raise Unrecordable(f"{self._what}: {_odd_place(plain, '$')}") from None
+        if len(text) > MAX_PAYLOAD_BYTES:
+            raise Unrecordable(
+                f"{self._what}: {len(text)} bytes are over the limit of {MAX_PAYLOAD_BYTES}; "
+                "write it to a file and return its path"
+            )
+        return text
+
+    def decode_value(self, value: Any) -> Any:
+        """Return the typed value of parsed JSON; raises Unrecordable."""
+        try:
+            return (
+                self._adapter.validate_python(value) if _is_plain(value) else self._adapter.validate_json(dumps(value))
+            )
+        except ValidationError as error:
+            raise Unrecordable(f"{self._what}: {_first(error)}") from None
+
+    def decode(self, text: str) -> Any:
+        """Return the typed value of JSON text; raises Unrecordable."""
+        return self.decode_value(json.loads(text))
+
+    def from_word(self, word: str) -> Any:
+        """Return the JSON value of a command-line word: as it stands if the type takes it, else read as JSON."""
+        try:
+            return self._adapter.dump_python(self._adapter.validate_python(word), mode="json")
+        except ValidationError as error:
+            first = _first(error)
+        try:
+            return self._adapter.dump_python(self._adapter.validate_json(word), mode="json")
+        except ValidationError:
+            raise Unrecordable(f"{self._what}: {first}") from None
+
+
+def _is_plain(value: object) -> bool:
+    return isinstance(value, (int, float, bool)) or value is None
+
+
+def _first(error: ValidationError) -> str:
+    found = error.errors(include_url=False, include_context=False)[0]
+    path = "$" + "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in found["loc"])
+    shown = repr(found["input"])
+    return f"{path}: {found['msg']} (got {shown if len(shown) <= 80 else shown[:77] + '…'})"
+
+
+def _odd_place(value: object, path: str) -> str:
+    """Return where a value is not JSON. Depth is bounded by json's own recursion limit, which already raised."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return f"{path} is {value}, which JSON cannot hold"
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            if found := _odd_place(inner, f"{path}.{key}"):
+                return found
+    elif isinstance(value, (list, tuple)):
+        for index, inner in enumerate(value):
+            if found := _odd_place(inner, f"{path}[{index}]"):
+                return found
+    elif value is not None and not isinstance(value, (str, int, float, bool)):
+        return f"{path} is of type {type(value).__name__}, which JSON cannot hold"
+    return ""

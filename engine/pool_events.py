@@ -1,0 +1,211 @@
+"""What the pool is told (events) and what it answers (actions): frozen values, compared by equality in tests."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from poolboard.journal.states import ControlState, WorkState
+
+# --- events --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerJoined:
+    """A worker said hello and has this many slots."""
+
+    worker: str
+    slots: int
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerLost:
+    """A worker's process is gone; ``reason`` as for a person: ``signal 9``, ``exit code 1``.
+
+    ``costs_start`` is False when coordinator and workers all went together: an accident of the machine, not of a child.
+    """
+
+    worker: str
+    reason: str
+    costs_start: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class WorkLoaded:
+    """An unsettled work item found in the journal at start. Leased ones are retained until adopted or released."""
+
+    n: int
+    parent: int | None
+    state: WorkState
+    generation: int
+    starts: int
+    worker: str | None
+    priority: int
+    ready_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class GroupGrew:
+    """Children of one call of the parent's attempt are recorded; ``last`` closes the group."""
+
+    parent: int
+    generation: int
+    group: int
+    limit: int
+    children: tuple[tuple[int, WorkState], ...]
+    priority: int
+    last: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """The claim asked for is recorded."""
+
+    n: int
+    generation: int
+    starts: int
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimMissed:
+    """The journal did not give the item out."""
+
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class Adopted:
+    """A living worker goes on with a retained item."""
+
+    n: int
+    generation: int
+    starts: int
+    worker: str
+
+
+@dataclass(frozen=True, slots=True)
+class NotHeld:
+    """The worker came back without this retained item: it had let go of it."""
+
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class Requeued:
+    """The item is ``ready`` again in the journal, from ``ready_at`` (ms) on."""
+
+    n: int
+    ready_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class SlotGiven:
+    """The run only waits now."""
+
+    n: int
+    generation: int
+
+
+@dataclass(frozen=True, slots=True)
+class SlotWanted:
+    """The run could go on."""
+
+    n: int
+    generation: int
+
+
+@dataclass(frozen=True, slots=True)
+class RunParked:
+    """The run stands at a stage boundary."""
+
+    n: int
+    generation: int
+
+
+@dataclass(frozen=True, slots=True)
+class Returned:
+    """The run's end arrived from its worker and is on its way to the journal: its slot is free."""
+
+    n: int
+    generation: int
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """The item's end is recorded."""
+
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class ControlSet:
+    """The root's control state."""
+
+    state: ControlState
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """Time has passed."""
+
+
+Event = (
+    WorkerJoined | WorkerLost | WorkLoaded | GroupGrew | Claimed | ClaimMissed | Adopted | NotHeld | Requeued | SlotGiven
+    | SlotWanted | RunParked | Returned | Settled | ControlSet | Tick
+)  # fmt: skip
+
+# --- actions -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """Lease the item to the worker in the journal, then send it there."""
+
+    n: int
+    worker: str
+
+
+@dataclass(frozen=True, slots=True)
+class GrantSlot:
+    """Tell the run's worker that it may go on."""
+
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class Requeue:
+    """Put the item back to ``ready`` in the journal."""
+
+    n: int
+    give_start_back: bool
+
+
+@dataclass(frozen=True, slots=True)
+class FailLost:
+    """Record that the item failed because its worker died too often."""
+
+    n: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class TellSettled:
+    """Tell the parent's attempt that every child of the group has settled."""
+
+    parent: int
+    generation: int
+    group: int
+
+
+@dataclass(frozen=True, slots=True)
+class CancelWork:
+    """Cancel the item: its parent has ended."""
+
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class AllParked:
+    """Nothing is in a stage any more: ``pausing`` may become ``paused``, ``stopping`` ``stopped``."""
+
+
+Action = Claim | GrantSlot | Requeue | FailLost | TellSettled | CancelWork | AllParked

@@ -1,0 +1,62 @@
+"""Loads a user's file in a process of its own and says what it holds, so that no other process runs user code.
+
+JSON on stdin (``path``, ``workflow``, ``words``, ``values``), one line of JSON on stdout.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from .definitions import load
+from .errors import UserMistake
+from .payload import Unrecordable
+
+
+def answer(path: str, name: str | None, words: dict[str, str], values: dict[str, Any]) -> dict[str, Any]:
+    """Return the definition with the inputs as JSON by parameter name; raises UserMistake.
+
+    ``words`` come from the command line and are read by the parameters' types; ``values`` are JSON already.
+    """
+    module = load(Path(path))
+    workflow = module.pick(name)
+    try:
+        signature = workflow.signature
+        inputs = dict(values)
+        for word, text in words.items():
+            if word not in signature.parameters:
+                raise Unrecordable(f"{workflow.name} has no parameter {word!r}; it takes {signature.described()}")
+            inputs[word] = signature.parameters[word].codec.from_word(text)
+        signature.decode_call(inputs)
+    except (Unrecordable, TypeError) as error:
+        raise UserMistake(str(error)) from None
+    return {
+        "workflow": workflow.name,
+        "digest": module.digest,
+        "inputs": inputs,
+        "max_depth": workflow.max_depth,
+        "concurrency": workflow.concurrency,
+        "parameters": signature.described(),
+    }
+
+
+def main() -> None:
+    """Run the probe. What the file prints while it is imported goes to stderr, never into the answer."""
+    out = os.dup(1)
+    os.dup2(2, 1)
+    asked = json.loads(sys.stdin.buffer.read())
+    try:
+        told = {"ok": True} | answer(asked["path"], asked["workflow"], asked["words"], asked["values"])
+    except UserMistake as mistake:
+        told = {"ok": False, "message": str(mistake)}
+    except BaseException as error:
+        told = {"ok": False, "message": f"{asked['path']} cannot be imported: {type(error).__name__}: {error}"}
+    os.write(out, json.dumps(told).encode() + b"\n")
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,121 @@
+"""Replay: which recorded outcome answers which call of a run that starts again. Pure.
+
+A call's key is its kind, its name, the fingerprint of its arguments and its ordinal among identical calls, so that
+concurrent calls may come in another order. Sequential calls may not: a call made while no other was open must be the
+call that was recorded at that place.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Kind = Literal["stage", "map"]
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call of the running workflow. ``place`` counts its calls from 0; ``alone`` says that no other was open."""
+
+    kind: Kind
+    name: str
+    fingerprint: str
+    ordinal: int
+    place: int
+    alone: bool
+
+    @property
+    def key(self) -> str:
+        """The replay key under which the call's result is recorded."""
+        return json.dumps([self.kind, self.name, self.fingerprint, self.ordinal], separators=(",", ":"))
+
+    def failure_key(self, generation: int) -> str:
+        """The key for a failure: one per attempt, so that a retry of the child can record another outcome."""
+        return json.dumps([self.kind, self.name, self.fingerprint, self.ordinal, "failed", generation])
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A recorded stage: its JSON value, or its failure (``type``, ``message``, ``traceback``)."""
+
+    call: Call
+    value: Any
+    failure: dict[str, str] | None
+
+
+class Mismatch(Exception):
+    """The program asks for something else than was recorded: ``recorded X, found Y``."""
+
+
+class Replay:
+    """The recorded outcomes of one run and the calls it makes this time."""
+
+    __slots__ = ("_by_key", "_by_place", "_next_place", "_open", "_seen")
+
+    def __init__(self, payloads: list[dict[str, Any]]) -> None:
+        outcomes = [_outcome(payload) for payload in payloads]
+        self._by_key = {outcome.call.key: outcome for outcome in outcomes}
+        self._by_place = {outcome.call.place: outcome.call for outcome in outcomes if outcome.call.alone}
+        self._seen: Counter[tuple[str, str, str]] = Counter()
+        self._next_place = 0
+        self._open = 0
+
+    def begin(self, kind: Kind, name: str, fingerprint: str) -> Call:
+        """Open a call; raises Mismatch where a sequential call is not the recorded one."""
+        identity = (kind, name, fingerprint)
+        call = Call(kind, name, fingerprint, self._seen[identity], self._next_place, self._open == 0)
+        recorded = self._by_place.get(call.place)
+        if call.alone and recorded is not None and recorded.key != call.key:
+            raise Mismatch(f"recorded {_told(recorded)}, found {_told(call)}")
+        self._seen[identity] += 1
+        self._next_place += 1
+        self._open += 1
+        return call
+
+    def end(self) -> None:
+        """Close a call."""
+        self._open -= 1
+
+    def outcome(self, call: Call) -> Outcome | None:
+        """Return what was recorded for the call."""
+        return self._by_key.get(call.key)
+
+
+def stage_payload(
+    call: Call, value_json: str | None, failure: dict[str, str] | None, times: tuple[int, int, int]
+) -> str:
+    """Return the checkpoint event of a stage; ``times`` are started_at, completed_at (wall ms) and the attempt's number."""
+    told = {
+        "kind": call.kind,
+        "name": call.name,
+        "fingerprint": call.fingerprint,
+        "ordinal": call.ordinal,
+        "place": call.place,
+        "alone": call.alone,
+        "started_at": times[0],
+        "completed_at": times[1],
+        "attempt": times[2],
+    }
+    if failure is not None:
+        told["failure"] = failure
+    head = json.dumps(told, separators=(",", ":"))
+    return head if value_json is None else f'{head[:-1]},"value":{value_json}}}'
+
+
+def _outcome(payload: dict[str, Any]) -> Outcome:
+    call = Call(
+        payload["kind"],
+        payload["name"],
+        payload["fingerprint"],
+        payload["ordinal"],
+        payload["place"],
+        payload["alone"],
+    )
+    return Outcome(call, payload.get("value"), payload.get("failure"))
+
+
+def _told(call: Call) -> str:
+    again = f" (call {call.ordinal + 1} of its kind)" if call.ordinal else ""
+    return f"{call.kind} {call.name} with arguments {call.fingerprint[:8]}{again} at place {call.place + 1}"

@@ -1,0 +1,89 @@
+"""Run a workflow once, from its start, and report how it ended."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from . import faults, logs, wire
+from .attempt import Attempt
+from .authoring import Workflow
+from .child_calls import ChildCalls
+from .context import Context
+from .errors import Abandoned, Blocked
+from .failure import as_payload, describe, one_line
+from .payload import Unrecordable
+from .replay import Replay
+from .stage_calls import StageCalls
+
+
+async def run_attempt(
+    attempt: Attempt, name: str, workflows: Mapping[str, Workflow[Any, Any]], threads: ThreadPoolExecutor
+) -> None:
+    """Execute the attempt and record its result or failure. Returns when that is durable, or when it is not wanted."""
+    logs.current.set(attempt.sink)
+    try:
+        workflow = workflows.get(name)
+        if workflow is None:
+            raise Unrecordable(
+                f"unknown function: no workflow {name!r} in the file; it has {', '.join(workflows) or 'none'}"
+            )
+        if attempt.recorded:
+            attempt.replay = Replay(await _recorded(attempt))
+        arguments = workflow.signature.decode_call(_input(attempt.boundary))
+        context = Context(attempt, StageCalls(attempt, threads), ChildCalls(attempt))
+        text = workflow.signature.result.encode(await workflow.function(context, **arguments))
+        await _complete(attempt, text)
+    except Blocked as blocked:
+        attempt.around.channel.tell(wire.BlockRun(n=attempt.n, generation=attempt.generation, reason=str(blocked)))
+    except (Abandoned, asyncio.CancelledError):
+        attempt.around.channel.tell(wire.Dropped(n=attempt.n, generation=attempt.generation))
+    except BaseException as error:
+        await _fail(attempt, error)
+    finally:
+        attempt.sink.close()
+
+
+async def _complete(attempt: Attempt, text: str) -> None:
+    await attempt.slot.acquire()
+    faults.fault("worker.returned")
+    await attempt.record(
+        wire.CompleteRun(req=attempt.around.channel.next_req(), n=attempt.n, generation=attempt.generation, result=text)
+    )
+
+
+async def _fail(attempt: Attempt, error: BaseException) -> None:
+    failure = describe(error)
+    attempt.log(failure["traceback"])
+    try:
+        await attempt.record(
+            wire.FailRun(
+                req=attempt.around.channel.next_req(),
+                n=attempt.n,
+                generation=attempt.generation,
+                line=one_line(failure),
+                payload=as_payload(failure),
+            )
+        )
+    except (Abandoned, asyncio.CancelledError):
+        attempt.around.channel.tell(wire.Dropped(n=attempt.n, generation=attempt.generation))
+
+
+async def _recorded(attempt: Attempt) -> list[dict[str, Any]]:
+    entries = await attempt.around.reader.checkpoints(attempt.around.number, attempt.n)
+    return [json.loads(entry.event.payload) for entry in entries]
+
+
+def _input(boundary: str) -> dict[str, Any]:
+    try:
+        given = json.loads(boundary)["input"]
+    except (ValueError, KeyError, TypeError):
+        raise Unrecordable(
+            "input unreadable: the journal holds something else than a JSON object with an input"
+        ) from None
+    if not isinstance(given, dict):
+        raise Unrecordable("input unreadable: it is not a JSON object")
+    return given

@@ -1,0 +1,95 @@
+"""A function's parameters and result as codecs: how arguments become JSON and come back typed."""
+
+from __future__ import annotations
+
+import inspect
+import typing
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from .payload import Codec, Unrecordable
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One parameter that a caller gives."""
+
+    name: str
+    codec: Codec
+    required: bool
+    annotation: str
+
+
+class Signature:
+    """The callable's own parameters (without ``ctx`` for workflows) and its result."""
+
+    __slots__ = ("_inspected", "name", "parameters", "result")
+
+    def __init__(self, function: Callable[..., Any], *, skip_first: bool) -> None:
+        self.name = function.__name__
+        hints = _hints(function)
+        listed = list(inspect.signature(function).parameters.values())[1 if skip_first else 0 :]
+        odd = [p.name for p in listed if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+        if odd:
+            raise TypeError(
+                f"{self.name}: *args and **kwargs ({', '.join(odd)}) cannot be recorded; name the parameters"
+            )
+        self._inspected = inspect.Signature(listed)
+        self.parameters = {
+            p.name: Parameter(
+                p.name,
+                Codec(hints.get(p.name, Any), f"{self.name}({p.name})"),
+                p.default is p.empty,
+                _spelled(hints.get(p.name, Any)),
+            )
+            for p in listed
+        }
+        self.result = Codec(hints.get("return", Any), f"result of {self.name}")
+
+    def bind_call(
+        self, args: tuple[object, ...], kwargs: Mapping[str, object]
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return the arguments by parameter name, typed and as JSON; raises TypeError for a call that does not fit."""
+        try:
+            bound = self._inspected.bind(*args, **kwargs)
+        except TypeError as error:
+            raise TypeError(f"{self.name}: {error}") from None
+        typed, plain = {}, {}
+        for name, value in bound.arguments.items():
+            typed[name], plain[name] = self.parameters[name].codec.take(value)
+        return typed, plain
+
+    def decode_call(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Return typed keyword arguments from a JSON object; raises Unrecordable, naming what is unknown or missing."""
+        unknown = [name for name in given if name not in self.parameters]
+        if unknown:
+            raise Unrecordable(f"{self.name} has no parameter {unknown[0]!r}; it takes {self.described()}")
+        missing = [p.name for p in self.parameters.values() if p.required and p.name not in given]
+        if missing:
+            raise Unrecordable(f"{self.name} needs {missing[0]!r}; it takes {self.described()}")
+        return {name: self.parameters[name].codec.decode_value(value) for name, value in given.items()}
+
+    def item_call(self, item: object) -> dict[str, Any]:
+        """Return the JSON arguments for one item of a map: the value itself for a workflow of one parameter, else a dict."""
+        if len(self.parameters) == 1:
+            return self.bind_call((item,), {})[1]
+        if isinstance(item, Mapping):
+            return self.bind_call((), {str(name): value for name, value in item.items()})[1]
+        raise TypeError(f"{self.name} takes {len(self.parameters)} parameters, so each item must be a dict of them")
+
+    def described(self) -> str:
+        """Return the parameters in one line, for messages."""
+        parts = [f"{p.name}: {p.annotation}" + ("" if p.required else " (optional)") for p in self.parameters.values()]
+        return ", ".join(parts) or "no parameters"
+
+
+def _hints(function: Callable[..., Any]) -> dict[str, Any]:
+    try:
+        return typing.get_type_hints(function, include_extras=True)
+    except NameError as error:
+        raise TypeError(f"{function.__name__}: the type hint {error.name!r} cannot be resolved") from None
+
+
+def _spelled(annotation: Any) -> str:
+    return annotation.__name__ if isinstance(annotation, type) else str(annotation).replace("typing.", "")

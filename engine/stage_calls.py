@@ -1,0 +1,149 @@
+"""``ctx.stage``: run a stage once, record its outcome, or take it from the journal."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import random
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from . import faults, logs, wire
+from .attempt import Attempt
+from .authoring import Stage
+from .errors import Abandoned, Blocked, StageError
+from .failure import describe, one_line
+from .payload import fingerprint
+from .replay import Call, Mismatch, Outcome, stage_payload
+
+#: The longest pause between two tries of a stage.
+BACKOFF_LIMIT_S = 300.0
+
+
+class StageCalls:
+    """The stage calls of one attempt. Sync functions run on the worker's threads, async ones on its loop."""
+
+    __slots__ = ("_attempt", "_threads")
+
+    def __init__(self, attempt: Attempt, threads: ThreadPoolExecutor) -> None:
+        self._attempt, self._threads = attempt, threads
+
+    async def run(self, stage: Stage[..., Any], args: tuple[object, ...], kwargs: Mapping[str, object]) -> Any:
+        """Return the stage's result, live or recorded; raises StageError."""
+        typed, plain = stage.signature.bind_call(args, kwargs)
+        replay = self._attempt.replay
+        try:
+            call = replay.begin("stage", stage.name, fingerprint(plain))
+        except Mismatch as mismatch:
+            raise Blocked(str(mismatch)) from None
+        try:
+            recorded = replay.outcome(call)
+            if recorded is not None:
+                return _recorded(stage, recorded)
+            async with self._attempt.in_stage(stage.name):
+                return await self._tried(stage, call, typed)
+        finally:
+            replay.end()
+
+    async def _tried(self, stage: Stage[..., Any], call: Call, typed: dict[str, Any]) -> Any:
+        sink = self._attempt.new_sink(stage.name)
+        try:
+            for number in range(1, stage.retries + 2):
+                started_at, started = time.time_ns() // 1_000_000, time.perf_counter()
+                text, error = await self._outcome(stage, typed, sink)
+                if error is not None:
+                    failure = describe(error)
+                    if number <= stage.retries and isinstance(error, Exception):
+                        await self._rest(stage, number, failure, sink)
+                        continue
+                    await self._commit(stage, call, None, failure, started_at, started, number)
+                    raise StageError(stage.name, failure["type"], failure["message"], failure["traceback"]) from error
+                await self._commit(stage, call, text, None, started_at, started, number)
+                return stage.signature.result.decode(text)
+        finally:
+            sink.close()
+        raise AssertionError("the last try returns or raises")
+
+    async def _outcome(
+        self, stage: Stage[..., Any], typed: dict[str, Any], sink: logs.LogSink
+    ) -> tuple[str, BaseException | None]:
+        """Call the stage; return its result as JSON, or the exception as a value: not every kind can be raised again."""
+        mark = logs.current.set(sink)
+        try:
+            if stage.is_async:
+                value = await asyncio.wait_for(stage.function(**typed), stage.timeout_s)
+            else:
+                inside = contextvars.copy_context()
+                work = asyncio.get_running_loop().run_in_executor(
+                    self._threads, inside.run, _caught, stage.function, typed
+                )
+                value, raised = await asyncio.wait_for(work, stage.timeout_s)
+                if raised is not None:
+                    return "", raised
+            return stage.signature.result.encode(value), None
+        except (asyncio.CancelledError, Abandoned, Blocked):
+            raise
+        except TimeoutError as error:
+            if stage.timeout_s is None or error.args:
+                return "", error
+            return "", TimeoutError(f"took longer than {stage.timeout_s:g} s")
+        except BaseException as error:
+            return "", error
+        finally:
+            logs.current.reset(mark)
+
+    async def _commit(
+        self,
+        stage: Stage[..., Any],
+        call: Call,
+        text: str | None,
+        failure: dict[str, str] | None,
+        started_at: int,
+        started: float,
+        number: int,
+    ) -> None:
+        attempt = self._attempt
+        took_ms = (time.perf_counter() - started) * 1000
+        # The wall clock may have jumped back meanwhile: an end before its start would be nonsense on every screen.
+        completed_at = max(started_at, time.time_ns() // 1_000_000)
+        faults.fault("worker.computed")
+        await attempt.record(
+            wire.CommitStage(
+                req=attempt.around.channel.next_req(),
+                n=attempt.n,
+                generation=attempt.generation,
+                key=call.key if failure is None else call.failure_key(attempt.generation),
+                stage=stage.name,
+                payload=stage_payload(call, text, failure, (started_at, completed_at, number)),
+                started_at=started_at,
+                completed_at=completed_at,
+                duration_ms=took_ms,
+                ok=failure is None,
+            )
+        )
+        faults.fault("worker.recorded")
+
+    async def _rest(self, stage: Stage[..., Any], number: int, failure: dict[str, str], sink: logs.LogSink) -> None:
+        """Wait before the next try, exponentially longer each time, with jitter so that siblings spread out."""
+        pause_s = min(stage.backoff_s * 2 ** (number - 1), BACKOFF_LIMIT_S) * random.uniform(0.5, 1.0)
+        told = f"[poolboard: try {number} failed: {one_line(failure)}; next try in {pause_s:.1f} s]\n"
+        sink.write(told.encode("utf-8", "surrogateescape"))
+        self._attempt.note = f"retry {number} of {stage.retries}"
+        await asyncio.sleep(pause_s)
+
+
+def _caught(function: Callable[..., Any], typed: dict[str, Any]) -> tuple[Any, BaseException | None]:
+    """Call the function; return its exception instead of raising it, for a future cannot carry every kind of one."""
+    try:
+        return function(**typed), None
+    except BaseException as error:
+        return None, error
+
+
+def _recorded(stage: Stage[..., Any], outcome: Outcome) -> Any:
+    if outcome.failure is not None:
+        told = outcome.failure
+        raise StageError(stage.name, told["type"], told["message"], told.get("traceback", ""))
+    return stage.signature.result.decode_value(outcome.value)

@@ -1,0 +1,210 @@
+"""What screens and the command line see: frozen values, no behaviour, no handles.
+
+Times named ``…_at`` are ms since 1970 UTC by the store's clock; durations carry their unit in the name.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from poolboard.journal.states import ControlState, RunStatus, WorkState
+
+#: A run's status as shown: ``crashed`` is never stored (running, but its lease is stale).
+ShownStatus = RunStatus | Literal["crashed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Children (every work item but the root) by state."""
+
+    total: int = 0
+    ready: int = 0
+    leased: int = 0
+    waiting: int = 0
+    completed: int = 0
+    failed: int = 0
+    cancelled: int = 0
+
+    @property
+    def settled(self) -> int:
+        """How many will not move any more."""
+        return self.completed + self.failed + self.cancelled
+
+
+@dataclass(frozen=True, slots=True)
+class ControlView:
+    """The wish in force: its state, how often it changed, who asked last and why."""
+
+    state: ControlState
+    revision: int
+    by: str | None = None
+    why: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CoordinatorView:
+    """The process that owns the run; ``pid`` is None when none was ever seen."""
+
+    pid: int | None
+    epoch: int
+    alive: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RunView:
+    """One root run. ``elapsed_s`` leaves out paused and dead time; ``result`` is JSON text; ``error`` one line."""
+
+    run_id: str
+    name: str
+    status: ShownStatus
+    resumable: bool
+    cwd: str
+    created_at: int
+    started_at: int | None
+    ended_at: int | None
+    elapsed_s: float
+    children: Counts
+    control: ControlView
+    result: str | None
+    error: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class StageView:
+    """One stage over all children. ``active`` is now; ``done``/``failed`` are kept counters; p50/p95 of its durations."""
+
+    name: str
+    waiting: int
+    active: int
+    done: int
+    failed: int
+    p50_ms: float | None
+    p95_ms: float | None
+    rate_per_s: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerView:
+    """One worker process. ``restarts`` counts how often its place was filled again."""
+
+    id: str
+    pid: int
+    slots: int
+    active: int
+    rss_bytes: int
+    cpu_percent: float
+    restarts: int
+    heartbeat_age_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class ActiveView:
+    """What one slot is doing: the child ``n``, its current stage (None between stages), since when, how far."""
+
+    worker: str
+    n: int
+    label: str
+    stage: str | None
+    since_s: float
+    note: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """The progress summary: everything a header and a stage board need, bounded in size.
+
+    ``stamp`` is the journal stamp that it reflects; ``eta_s`` a low and a high guess, None while unsure;
+    ``alerts`` are whole sentences; ``parked`` of ``in_flight`` runs have reached a stage boundary while pausing.
+    """
+
+    run: RunView
+    stages: tuple[StageView, ...]
+    workers: tuple[WorkerView, ...]
+    active: tuple[ActiveView, ...]
+    coordinator: CoordinatorView
+    rate_per_s: float
+    eta_s: tuple[float, float] | None
+    parked: int
+    in_flight: int
+    alerts: tuple[str, ...]
+    stamp: int
+
+
+class ChildRow(NamedTuple):
+    """One child in a list: a plain tuple, for there may be 100,000 of them."""
+
+    n: int
+    parent: int | None
+    workflow: str
+    label: str
+    depth: int
+    state: WorkState
+    stage: str | None
+    stages_done: int
+    starts: int
+    worker: str | None
+    ready_at: int
+    started_at: int | None
+    ended_at: int | None
+    error: str | None
+
+
+#: Where a reader of child rows has got to: (stamp, n).
+Cursor = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class ChildPage:
+    """Rows that changed after a cursor, oldest change first; ``more`` says that another page waits."""
+
+    rows: list[ChildRow]
+    cursor: Cursor
+    more: bool
+
+
+@dataclass(frozen=True, slots=True)
+class StageRun:
+    """One recorded stage of one child. ``result`` is JSON text, None for a failure; ``error`` whole text with traceback."""
+
+    seq: int
+    name: str
+    attempt: int
+    ok: bool
+    started_at: int
+    completed_at: int
+    duration_ms: float
+    result: str | None
+    error: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class LogFile:
+    """One log file of a child: ``stage`` is ``run`` for what was printed outside stages."""
+
+    stage: str
+    attempt: int
+    path: str
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class ChildView:
+    """One child in full: ``input``/``result`` JSON text, ``error`` whole text; its recorded stages; its log files."""
+
+    row: ChildRow
+    input: str
+    result: str | None
+    error: str | None
+    stages: tuple[StageRun, ...]
+    children: Counts
+    logs: tuple[LogFile, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Acknowledgement:
+    """The answer to a control verb: the state now in the journal, and one sentence for the person."""
+
+    control: ControlView
+    status: ShownStatus
+    message: str

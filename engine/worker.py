@@ -1,0 +1,212 @@
+"""A worker process: runs user code in its slots, asks the coordinator to record everything, reads the journal itself.
+
+Started by the coordinator with its settings on stdin. When the coordinator goes away it keeps its runs and offers
+them to a successor for ``adopt_grace_s``; with none it exits.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel
+
+from poolboard.journal.reader import Reader
+
+from . import faults, logs, wire
+from .attempt import Attempt, Gate, Surroundings
+from .channel import Channel
+from .definitions import Module, load
+from .errors import UserMistake
+from .folder import RunFolder
+from .header import RunHeader
+from .heartbeat import EXIT_ORPHANED, HeartbeatThread
+from .identity import ProcessIdentity
+from .run_attempt import run_attempt
+
+ACTIVITY_INTERVAL_S = 0.1
+SUCCESSOR_POLL_S = 0.1
+
+
+class WorkerSettings(BaseModel):
+    """What the coordinator writes to a worker's stdin."""
+
+    worker: str
+    run_id: str
+    number: int
+    journal: str
+    socket: str
+    epoch: int
+    digest: str
+    header: RunHeader
+
+
+class Worker:
+    """The worker's side of the protocol: attempts by work item, one channel, one heartbeat thread."""
+
+    def __init__(self, settings: WorkerSettings, module: Module, reader: Reader) -> None:
+        self._settings, self._module = settings, module
+        self._folder = RunFolder(Path(settings.header.folder))
+        self._channel = Channel(self._on_message, self._on_lost)
+        self._gate = Gate(asyncio.Event())
+        self._around = Surroundings(
+            settings.run_id,
+            settings.number,
+            settings.header,
+            self._folder.path,
+            self._channel,
+            reader,
+            self._gate,
+        )
+        self._threads = ThreadPoolExecutor(settings.header.slots + 4, thread_name_prefix="stage")
+        self._attempts: dict[int, tuple[Attempt, asyncio.Task[None]]] = {}
+        self._epoch = settings.epoch
+        self._socket: str | None = settings.socket
+        self._done = asyncio.Event()
+        self._search: asyncio.Task[None] | None = None
+
+    async def serve(self) -> None:
+        """Work until the coordinator says goodbye."""
+        await self._connect(self._settings.socket)
+        patience_s = self._settings.header.adopt_grace_s + 2
+        HeartbeatThread(self._settings.worker, lambda: self._socket, asyncio.get_running_loop(), patience_s).start()
+        last: list[wire.ActiveSlot] = []
+        while not self._done.is_set():
+            try:
+                async with asyncio.timeout(ACTIVITY_INTERVAL_S):
+                    await self._done.wait()
+            except TimeoutError:
+                now = [attempt.activity() for attempt, _ in self._attempts.values() if attempt.slot.held]
+                if now or last:
+                    self._channel.tell(wire.Activity(active=now))
+                last = now
+
+    async def _connect(self, path: str) -> None:
+        await asyncio.get_running_loop().create_unix_connection(lambda: self._channel, path)
+        self._socket = path
+        self._channel.introduce(
+            wire.WorkerHello(
+                worker=self._settings.worker,
+                identity=str(ProcessIdentity.own()),
+                digest=self._module.digest,
+                held=[(a.n, a.generation, a.epoch) for a, _ in self._attempts.values()],
+            )
+        )
+
+    # --- what the coordinator says -------------------------------------------------------------------------------
+
+    def _on_message(self, message: wire.AnyMessage) -> None:
+        match message:
+            case wire.Assign():
+                self._start(message)
+            case wire.GroupSettled():
+                attempt = self._held(message.n, message.generation)
+                group = attempt.groups.get(message.group) if attempt else None
+                if group is not None and not group.settled.done():
+                    group.settled.set_result(None)
+            case wire.Grant():
+                if attempt := self._held(message.n, message.generation):
+                    attempt.slot.granted()
+            case wire.ControlNow():
+                self._steer(message.state)
+            case wire.Welcome():
+                self._epoch = message.epoch
+                self._steer(message.control)
+                self._channel.welcomed()
+            case wire.Adopted():
+                if attempt := self._held(message.n, message.generation):
+                    attempt.epoch = message.epoch
+                    attempt.restate()
+            case wire.Abandon():
+                if self._held(message.n, message.generation):
+                    self._attempts[message.n][1].cancel()
+            case wire.Goodbye():
+                self._done.set()
+            case _:
+                raise wire.WireError(f"a coordinator does not say {message.t}")
+
+    def _held(self, n: int, generation: int) -> Attempt | None:
+        found = self._attempts.get(n)
+        return found[0] if found is not None and found[0].generation == generation else None
+
+    def _start(self, assign: wire.Assign) -> None:
+        attempt = Attempt(self._around, assign)
+        old = self._attempts.pop(assign.n, None)
+        if old is not None:
+            old[1].cancel()
+        task = asyncio.create_task(run_attempt(attempt, assign.workflow, self._module.workflows, self._threads))
+        self._attempts[assign.n] = (attempt, task)
+        task.add_done_callback(lambda ended: self._forget(attempt, ended))
+
+    def _forget(self, attempt: Attempt, task: asyncio.Task[None]) -> None:
+        held = self._attempts.get(attempt.n)
+        if held is not None and held[0] is attempt:
+            del self._attempts[attempt.n]
+        if not task.cancelled() and (error := task.exception()) is not None:
+            print(f"poolboard: attempt {attempt.generation} of #{attempt.n}: {error!r}", file=sys.stderr)
+
+    def _steer(self, state: str) -> None:
+        if state == "running":
+            self._gate.opened.set()
+        else:
+            self._gate.opened.clear()
+
+    # --- losing the coordinator ----------------------------------------------------------------------------------
+
+    def _on_lost(self) -> None:
+        self._socket = None
+        if not self._done.is_set() and (self._search is None or self._search.done()):
+            self._search = asyncio.create_task(self._find_successor())
+
+    async def _find_successor(self) -> None:
+        """Offer the attempts to a coordinator of a higher epoch; exit when none comes in time."""
+        polls = int(self._settings.header.adopt_grace_s / SUCCESSOR_POLL_S)
+        for _ in range(polls):
+            told = self._folder.read_coordinator()
+            if told is not None and told.epoch > self._epoch and told.identity.is_alive():
+                try:
+                    await self._connect(told.socket)
+                    return
+                except OSError:
+                    pass
+            await asyncio.sleep(SUCCESSOR_POLL_S)
+        print("poolboard: no successor came; this worker ends", file=sys.stderr)
+        os._exit(EXIT_ORPHANED)
+
+
+async def _main(settings: WorkerSettings, module: Module) -> None:
+    reader = await Reader.open(Path(settings.journal))
+    await Worker(settings, module, reader).serve()
+
+
+def _read_settings() -> WorkerSettings:
+    settings = WorkerSettings.model_validate_json(sys.stdin.buffer.read())
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    return settings
+
+
+def main() -> Any:
+    """Run one worker process."""
+    faults.arm("worker")
+    settings = _read_settings()
+    logs.attribute_prints()
+    try:
+        module = load(Path(settings.header.path))
+    except UserMistake as mistake:
+        sys.exit(f"poolboard: {mistake}")
+    if module.digest != settings.digest:
+        sys.exit(f"poolboard: {module.path} changed while the run went on; resume with --accept-code to use it")
+    asyncio.run(_main(settings, module))
+    sys.stdout.flush()
+    # Threads of stages that were given up may still run; nothing of theirs is wanted.
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

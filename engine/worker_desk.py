@@ -1,0 +1,162 @@
+"""What the coordinator does with each message of a worker: record it, then answer."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from poolboard.journal import queue
+from poolboard.journal.errors import BadPayload, IdentityConflict, Refused
+from poolboard.journal.model import Checkpoint, Enqueued, NewWork, Token
+from poolboard.journal.states import IllegalMove, WorkState
+
+from . import faults, wire
+from .dispatch import Dispatcher, fatal_unless_refused
+from .peers import Peer
+from .pool_events import GroupGrew, Requeued, Returned, RunParked, SlotGiven, SlotWanted
+
+
+class WorkerDesk:
+    """Serves the attempts of all workers. An attempt that is not current is told so (fenced), whoever asks."""
+
+    def __init__(self, dispatcher: Dispatcher, on_blocked: Callable[[int, str], None]) -> None:
+        self._dispatcher, self._on_blocked = dispatcher, on_blocked
+        self.activity: dict[str, tuple[float, list[wire.ActiveSlot]]] = {}
+
+    def take(self, worker: str, peer: Peer, message: wire.AnyMessage) -> None:
+        """Handle one message of a worker that has been taken in; raises WireError for one that a worker does not say."""
+        match message:
+            case wire.CommitStage():
+                self._commit(peer, message)
+            case wire.EnqueueChildren():
+                self._enqueue(peer, message)
+            case wire.CompleteRun() | wire.FailRun():
+                self._end(peer, message)
+            case wire.Activity():
+                self.activity[worker] = (time.monotonic(), message.active)
+            case wire.GiveSlot(n=n, generation=generation):
+                if (token := self._dispatcher.token(n, generation)) is not None:
+                    self._add(partial(queue.wait, token=token), lambda result: None)
+                    self._dispatcher.feed(SlotGiven(n, generation))
+            case wire.WantSlot(n=n, generation=generation):
+                self._dispatcher.feed(SlotWanted(n, generation))
+            case wire.Parked(n=n, generation=generation):
+                self._dispatcher.feed(RunParked(n, generation))
+            case wire.OpenGroup():
+                self._regroup(message)
+            case wire.Dropped(n=n, generation=generation):
+                self._dropped(n, generation)
+            case wire.BlockRun(n=n, generation=generation, reason=reason):
+                if self._dispatcher.token(n, generation) is not None:
+                    self._on_blocked(n, reason)
+            case _:
+                raise wire.WireError(f"a worker does not say {message.t}")
+
+    def _add(self, member: Callable[..., Any], then: Callable[[Any], None]) -> None:
+        self._dispatcher.recorder.add(partial(member, lease=self._dispatcher.lease), then)
+
+    def _commit(self, peer: Peer, message: wire.CommitStage) -> None:
+        token = self._dispatcher.token(message.n, message.generation)
+        if token is None:
+            return _fence(peer, message.req)
+        checkpoint = Checkpoint(
+            message.key,
+            message.stage,
+            message.payload,
+            message.started_at,
+            message.completed_at,
+            message.duration_ms,
+            message.ok,
+        )
+        self._add(
+            partial(queue.commit, token=token, checkpoint=checkpoint),
+            partial(self._answer, peer, message.req, "coordinator.committed"),
+        )
+        return None
+
+    def _answer(self, peer: Peer, req: int, point: str, result: Any) -> None:
+        fatal_unless_refused(result)
+        faults.fault(point)
+        if isinstance(result, (Refused, IllegalMove)):
+            _refuse(peer, req, result)
+        else:
+            peer.send(wire.Recorded(req=req))
+
+    def _enqueue(self, peer: Peer, message: wire.EnqueueChildren) -> None:
+        token = self._dispatcher.token(message.n, message.generation)
+        if token is None:
+            return _fence(peer, message.req)
+        items = [NewWork(i.key, i.workflow, i.label, i.payload, message.depth) for i in message.items]
+        self._add(partial(queue.enqueue, parent=token, items=items), partial(self._enqueued, peer, message))
+        return None
+
+    def _enqueued(self, peer: Peer, message: wire.EnqueueChildren, result: list[Enqueued] | Exception) -> None:
+        fatal_unless_refused(result)
+        faults.fault("coordinator.enqueued")
+        if isinstance(result, Exception):
+            return _refuse(peer, message.req, result)
+        children = tuple((child.n, child.state) for child in result)
+        peer.send(wire.Recorded(req=message.req, children=list(children)))
+        self._dispatcher.feed(
+            GroupGrew(message.n, message.generation, message.group, message.concurrency, children, 0, message.last)
+        )
+        return None
+
+    def _regroup(self, message: wire.OpenGroup) -> None:
+        if self._dispatcher.token(message.n, message.generation) is None:
+            return
+        # Those that are not settled are known to the pool from its start; "completed" keeps it from making the rest anew.
+        numbers = (n for first, last in message.numbers for n in range(first, last + 1))
+        children: tuple[tuple[int, WorkState], ...] = tuple((n, "completed") for n in numbers)
+        self._dispatcher.feed(
+            GroupGrew(message.n, message.generation, message.group, message.concurrency, children, 0, message.closed)
+        )
+
+    def _end(self, peer: Peer, message: wire.CompleteRun | wire.FailRun) -> None:
+        token = self._dispatcher.token(message.n, message.generation)
+        if token is None:
+            return _fence(peer, message.req)
+        if isinstance(message, wire.CompleteRun):
+            member = partial(queue.complete, token=token, result=message.result)
+        else:
+            member = partial(queue.fail, token=token, error_line=message.line, payload=message.payload)
+        self._add(member, partial(self._ended, peer, message.req, message.n))
+        # The slot is free now: the next claim rides in the same commit as this end.
+        self._dispatcher.feed(Returned(message.n, message.generation))
+        return None
+
+    def _ended(self, peer: Peer, req: int, n: int, result: Any) -> None:
+        fatal_unless_refused(result)
+        faults.fault("coordinator.ended")
+        if isinstance(result, (Refused, IllegalMove)):
+            _refuse(peer, req, result)
+            return
+        peer.send(wire.Recorded(req=req))
+        self._dispatcher.settle(n)
+
+    def _dropped(self, n: int, generation: int) -> None:
+        token = self._dispatcher.token(n, generation)
+        if token is None:
+            return
+        self._dispatcher.feed(Returned(n, generation))
+        self._add(partial(queue.release, token=token, give_start_back=True), partial(self._released, token))
+
+    def _released(self, token: Token, result: Any) -> None:
+        fatal_unless_refused(result)
+        if self._dispatcher.tokens.get(token.n) is token:
+            del self._dispatcher.tokens[token.n]
+        self._dispatcher.feed(Requeued(token.n, 0))
+
+
+def _fence(peer: Peer, req: int) -> None:
+    peer.send(wire.NotRecorded(req=req, fenced=True, reason="Stale work lease"))
+
+
+def _refuse(peer: Peer, req: int, error: Exception) -> None:
+    fenced = not isinstance(error, (BadPayload, IdentityConflict))
+    if fenced:
+        print(f"poolboard: fenced: {error}", file=sys.stderr)
+    peer.send(wire.NotRecorded(req=req, fenced=fenced, reason=str(error)))

@@ -1,0 +1,18 @@
+"""The types of events that the journal itself writes."""
+
+from __future__ import annotations
+
+from typing import Final
+
+CHILD_ENQUEUED: Final = "ChildEnqueued"
+CHECKPOINT_RECORDED: Final = "CheckpointRecorded"
+WORK_COMPLETED: Final = "WorkCompleted"
+WORK_FAILED: Final = "WorkFailed"
+WORK_CANCELLED: Final = "WorkCancelled"
+WORK_RETRIED: Final = "WorkRetried"
+CONTROL_CHANGED: Final = "ControlChanged"
+STATUS_CHANGED: Final = "StatusChanged"
+RUN_ENDED: Final = "RunEnded"
+
+#: Events that do not tell how the run as a whole stands (SPEC 1.1); nor does any event of a work item.
+NOT_SNAPSHOTS: Final = (CHECKPOINT_RECORDED, "MessageSettled", "MessageDelivered")

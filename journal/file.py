@@ -1,0 +1,165 @@
+"""The journal's file: whether a path may be one, making it, and refusing everything else untouched.
+
+Every look into a file goes through SQLite: opening and closing it by ourselves would cancel the POSIX locks that
+this process's other connections hold on it.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib.resources import files
+from pathlib import Path
+from typing import Final
+
+from .driver import Connection, Synchronous, connect, sqlite, translate
+from .errors import JournalUnusable
+
+#: "Pool" in ASCII: tells our files from other SQLite files.
+APPLICATION_ID: Final = 0x506F6F6C
+SCHEMA_VERSION: Final = 1
+NETWORK_FILE_SYSTEMS: Final = frozenset({"nfs", "nfs4", "cifs", "smb", "smb2", "smb3", "smbfs", "9p", "fuse.sshfs"})
+
+#: Returns the type of the file system that a folder is on, "" if unknown.
+Probe = Callable[[Path], str]
+
+
+def file_system(folder: Path) -> str:
+    """Return the type of the file system that holds the folder, "" if the system does not say."""
+    import psutil  # late: a reader of an existing local journal should start in a few ms
+
+    real = os.path.realpath(folder)
+    found = (0, "")
+    for mount in psutil.disk_partitions(all=True):
+        point = mount.mountpoint.rstrip("/") + "/"
+        if (real + "/").startswith(point) and len(point) >= found[0]:
+            found = (len(point), mount.fstype)
+    return found[1]
+
+
+def open_writer(path: Path, *, create: bool, synchronous: Synchronous, probe: Probe = file_system) -> Connection:
+    """Return a connection that may write, making the file first if it is missing and ``create`` is given.
+
+    Raises JournalUnusable and leaves the file alone if it is not a journal of a version that this program knows.
+    """
+    with _clear_errors(path):
+        _check_place(path, probe)
+        if not path.exists():
+            if not create:
+                raise JournalUnusable(f"no journal at {path}")
+            _make_empty(path)
+        if not os.access(path, os.R_OK | os.W_OK) or not os.access(path.parent, os.W_OK):
+            raise JournalUnusable(
+                f"the journal at {path} cannot be written: check the permissions of it and its folder"
+            )
+        version = _version(path)
+        connection = connect(path, readonly=False, synchronous=synchronous)
+        try:
+            if version < SCHEMA_VERSION:
+                _install(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+
+def open_reader(path: Path) -> Connection:
+    """Return a connection that can only read; raises JournalUnusable for a missing file or one that is no journal."""
+    with _clear_errors(path):
+        if path.is_dir():
+            raise JournalUnusable(f"{path} is a folder, not a journal")
+        if not path.exists():
+            raise JournalUnusable(f"no journal at {path}")
+        if _version(path) < SCHEMA_VERSION:
+            raise JournalUnusable(f"no journal at {path} yet: the file is empty, or of an older version")
+        return connect(path, readonly=True)
+
+
+@contextmanager
+def _clear_errors(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except sqlite.Error as error:
+        raise translate(error, str(path)) from error
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the path
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise JournalUnusable(f"cannot use a journal at {path}: {reason}") from error
+
+
+def _check_place(path: Path, probe: Probe) -> None:
+    if path.is_dir():
+        raise JournalUnusable(f"{path} is a folder, not a journal")
+    if not path.parent.is_dir():
+        raise JournalUnusable(f"no folder {path.parent} for the journal: make it first")
+    if path.is_symlink() and not path.exists():
+        raise JournalUnusable(f"{path} is a link to nothing: a journal is not made through a link")
+    if path.exists() and not stat.S_ISREG(path.stat().st_mode):
+        raise JournalUnusable(f"{path} is not an ordinary file")
+    kind = probe(path.parent)
+    if kind in NETWORK_FILE_SYSTEMS:
+        raise JournalUnusable(
+            f"{path} is on a network file system ({kind}), where SQLite's locks do not hold: use a local folder"
+        )
+
+
+def _make_empty(path: Path) -> None:
+    flags = os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_RDWR | os.O_CLOEXEC
+    try:
+        descriptor = os.open(path, flags, 0o600)
+    except FileExistsError:
+        return  # another process was first; the schema is installed by whoever gets the lock
+    try:
+        os.fchmod(descriptor, 0o600)  # the umask may have taken bits away; -wal and -shm copy this mode
+    finally:
+        os.close(descriptor)
+
+
+def _version(path: Path) -> int:
+    """Return the schema version, 0 for a file without content; raises JournalUnusable for anything else."""
+    # Without a WAL, nobody has the file open: what the file itself holds is all there is.
+    connection = connect(path, readonly=True, immutable=not Path(f"{path.resolve()}-wal").exists())
+    try:
+        application = connection.execute("PRAGMA application_id").fetchone()[0]
+        version: int = connection.execute("PRAGMA user_version").fetchone()[0]
+        tables = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
+    finally:
+        connection.close()
+    if application == 0 and version == 0 and tables == 0:
+        return 0
+    if application != APPLICATION_ID:
+        raise JournalUnusable(f"{path} is an SQLite file of another program, not a journal")
+    if version > SCHEMA_VERSION:
+        raise JournalUnusable(
+            f"the journal at {path} has schema version {version}, this Poolboard knows versions up to "
+            f"{SCHEMA_VERSION}: use a newer Poolboard"
+        )
+    return version
+
+
+def _install(connection: Connection) -> None:
+    """Run the schema files that the journal lacks, in one transaction; of two processes the second finds it done."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        version = connection.execute("PRAGMA user_version").fetchone()[0]
+        for number in range(version + 1, SCHEMA_VERSION + 1):
+            for statement in _statements(number):
+                connection.execute(statement)
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        connection.execute(f"PRAGMA user_version = {max(version, SCHEMA_VERSION)}")
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+def _statements(number: int) -> Iterator[str]:
+    # Not executescript: it commits first, and half a schema must never be seen.
+    statement = ""
+    for line in files(__package__).joinpath(f"schema_{number}.sql").read_text("utf-8").splitlines(keepends=True):
+        statement += line
+        if sqlite.complete_statement(statement):
+            yield statement
+            statement = ""

@@ -1,0 +1,50 @@
+"""The root lease's verbs, as functions of an open transaction. Who is alive is the caller's business."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from .errors import LeaseHeld
+from .model import Lease
+from .transaction import Transaction
+
+#: A lease that was not renewed for this long may be taken without asking.
+ROOT_LEASE_TTL_MS: Final = 15_000
+
+TAKE = """
+INSERT INTO leases (run, holder, epoch, renewed_at) VALUES (?1, ?2, ?3, ?4)
+ON CONFLICT DO UPDATE SET holder = ?2, epoch = ?3, renewed_at = ?4
+"""
+
+
+def acquire(tx: Transaction, run_id: str, holder: str, if_epoch: int | None = None) -> Lease:
+    """Take the run with epoch + 1; raises LeaseHeld (see protocol.Journal.acquire_lease), RunNotFound."""
+    run = tx.find(run_id)
+    if if_epoch is not None:
+        if run.epoch != if_epoch:
+            raise LeaseHeld(
+                f"run {run_id} was taken meanwhile: epoch {run.epoch} by {run.holder}, not epoch {if_epoch}"
+            )
+    elif run.holder is not None and run.renewed_at is not None:
+        age_ms = tx.now - run.renewed_at
+        if age_ms <= ROOT_LEASE_TTL_MS:
+            raise LeaseHeld(f"run {run_id} is held by {run.holder}, epoch {run.epoch}, renewed {age_ms} ms ago")
+    run.holder, run.epoch, run.renewed_at = holder, run.epoch + 1, tx.now
+    run.dirty = True
+    tx.execute(TAKE, (run.number, holder, run.epoch, tx.now))
+    return Lease(run_id, run.number, holder, run.epoch)
+
+
+def renew(tx: Transaction, lease: Lease) -> None:
+    """Set renewed_at to now; raises StaleLease. The run does not count as changed."""
+    run = tx.authority(lease)
+    run.renewed_at = tx.now
+    tx.execute("UPDATE leases SET renewed_at = ? WHERE run = ?", (tx.now, run.number))
+
+
+def release(tx: Transaction, lease: Lease) -> None:
+    """Give the run back; the epoch stays. Raises StaleLease."""
+    run = tx.authority(lease)
+    run.holder = None
+    run.dirty = True
+    tx.execute("UPDATE leases SET holder = NULL, renewed_at = ? WHERE run = ?", (tx.now, run.number))

@@ -1,0 +1,119 @@
+"""How a work item ends (completed, failed, cancelled), and how failed ones come back."""
+
+from __future__ import annotations
+
+import json
+from typing import Final
+
+from .errors import IdentityConflict, StaleWorkLease
+from .event_types import WORK_CANCELLED, WORK_COMPLETED, WORK_FAILED, WORK_RETRIED
+from .model import Lease, Receipt, Token
+from .open_run import OpenRun
+from .payload import digest, key_digest, not_json, object_bytes, value_bytes
+from .positions import SPAN
+from .states import SETTLED_WORK
+from .transaction import Transaction
+from .work import check_admitted, check_attempt, check_current, check_writable, count_move, find
+
+#: Longest one-line error that a row keeps; the whole text is in the event.
+ERROR_LINE_CHARACTERS: Final = 500
+COMPLETED_KEY: Final = key_digest('["WorkCompleted"]')
+#: Leads to a work item's newest failure without a scan.
+FAILED_KEY: Final = key_digest('["WorkFailed"]')
+
+SETTLE = "UPDATE work SET state = ?, expires_at = NULL, ended_at = ?, error = ?, changed = ? WHERE id = ?"
+SELECT_OPERATION = "SELECT seq, generation, request FROM operations WHERE run = ? AND work = ? AND key = ?"
+PUT_OPERATION = "INSERT OR REPLACE INTO operations (run, work, key, seq, generation, request) VALUES (?, ?, ?, ?, ?, ?)"
+RETRY_FAILED = """
+UPDATE work SET state = 'ready', starts = 0, worker = NULL, error = NULL, ended_at = NULL, ready_at = ?, epoch = ?,
+  changed = ? WHERE id > ? AND id < ? AND state = 'failed' RETURNING id
+"""
+
+
+def complete(tx: Transaction, lease: Lease, token: Token, result: str) -> Receipt:
+    """Settle the work item with its result (JSON, any value); the same again gets the same receipt.
+
+    Raises IdentityConflict for another result, StaleWorkLease, RootNotRunning, BadPayload. For the root (n = 0) only
+    the row moves: ``finish_run`` ends the run.
+    """
+    run = tx.authority(lease)
+    request = digest(value_bytes(result, "result"))
+    row = find(tx, run, token.n)
+    check_attempt(run, row, token)
+    if row.state == "completed":
+        return _settled_before(tx, run, token, COMPLETED_KEY, request)
+    check_current(run, row, token)
+    check_writable(tx, run, row, token.n)
+    if not tx.execute("SELECT json_valid(?)", (result,)).fetchone()[0]:
+        raise not_json(result, "result")
+    state = count_move(run, token.n, "complete", row.state)
+    work_id = run.base + token.n
+    seq = tx.append(run, WORK_COMPLETED, "{}", token.n)
+    tx.execute(PUT_OPERATION, (run.number, token.n, COMPLETED_KEY, seq, token.generation, request))
+    tx.execute("INSERT INTO results (id, value) VALUES (?, ?)", (work_id, result))
+    tx.execute(SETTLE, (state, tx.now, None, tx.stamp(), work_id))
+    return Receipt(seq, tx.now)
+
+
+def fail(tx: Transaction, lease: Lease, token: Token, error_line: str, payload: str) -> Receipt:
+    """Settle the work item as failed: one line for lists, the whole story in the payload (JSON object).
+
+    Also for an attempt of an older epoch, or a ready item: it is the coordinator who gives up on it. A ready item's
+    token names its generation; its worker is not looked at. Raises StaleWorkLease, RootNotRunning, IdentityConflict.
+    """
+    run = tx.authority(lease)
+    data = object_bytes(payload, "failure")
+    row = find(tx, run, token.n)
+    if row.worker is not None or row.generation != token.generation:
+        check_attempt(run, row, token)
+    request = digest(data)
+    if row.state == "failed":
+        return _settled_before(tx, run, token, FAILED_KEY, request)
+    if row.state in SETTLED_WORK:
+        raise StaleWorkLease(f"Stale work lease: work item {token.n} of run {run.run_id} is {row.state}")
+    check_admitted(run)
+    if not tx.execute("SELECT json_valid(?)", (payload,)).fetchone()[0]:
+        raise not_json(payload, "failure")
+    state = count_move(run, token.n, "fail", row.state)
+    seq = tx.append(run, WORK_FAILED, payload, token.n)
+    tx.execute(PUT_OPERATION, (run.number, token.n, FAILED_KEY, seq, token.generation, request))
+    tx.execute(SETTLE, (state, tx.now, one_line(error_line), tx.stamp(), run.base + token.n))
+    return Receipt(seq, tx.now)
+
+
+def _settled_before(tx: Transaction, run: OpenRun, token: Token, key: bytes, request: bytes) -> Receipt:
+    seq, generation, recorded = tx.execute(SELECT_OPERATION, (run.number, token.n, key)).fetchone()
+    if generation != token.generation or recorded != request:
+        raise IdentityConflict(
+            f"Pool result identity mismatch: work item {token.n} of run {run.run_id} has another result already"
+        )
+    return Receipt(seq, tx.execute("SELECT at FROM events WHERE position = ?", (run.base + seq,)).fetchone()[0])
+
+
+def cancel(tx: Transaction, lease: Lease, n: int) -> Receipt:
+    """End an unsettled work item for good; raises IllegalMove if it is settled, StaleWorkLease if there is none."""
+    run = tx.authority(lease)
+    row = find(tx, run, n)
+    state = count_move(run, n, "cancel", row.state)
+    seq = tx.append(run, WORK_CANCELLED, "{}", n)
+    tx.execute(SETTLE, (state, tx.now, None, tx.stamp(), run.base + n))
+    return Receipt(seq, tx.now)
+
+
+def retry_failed(tx: Transaction, lease: Lease) -> list[int]:
+    """Put every failed child back to ready with no starts counted, and return their n. Raises RootNotRunning."""
+    run = tx.authority(lease)
+    check_admitted(run)
+    rows = tx.execute(RETRY_FAILED, (tx.now, run.epoch, tx.stamp(), run.base, run.base + SPAN)).fetchall()
+    if rows:
+        run.moves.append(("failed", "ready", len(rows)))
+        tx.append(run, WORK_RETRIED, json.dumps({"count": len(rows)}), None)
+    return sorted(row[0] - run.base for row in rows)
+
+
+def one_line(text: str) -> str:
+    """Return an error as a row keeps it: one line, bounded, never a lone surrogate."""
+    line = " ".join(text.split()) if len(text) <= ERROR_LINE_CHARACTERS else " ".join(text[:2000].split())
+    if len(line) > ERROR_LINE_CHARACTERS:
+        line = line[: ERROR_LINE_CHARACTERS - 1] + "…"
+    return line.encode("utf-8", "replace").decode()

@@ -1,0 +1,279 @@
+"""Group commit: one thread, one connection; what queued while the last commit ran shares the next one.
+
+The members of a commit run in request order. A failing member loses only its own writes; everybody is settled only
+after the COMMIT; a COMMIT that fails, fails everybody (SPEC 1.3). The thread runs whole functions on the connection: a
+hop per statement would cost 25 times as much. A member may be run twice, the first time with all its writes undone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from random import uniform
+from typing import Any, Final
+
+from .checkpointer import Checkpointer
+from .driver import ADAPTER, BUSY, Connection, primary_code, sqlite, translate
+from .errors import JournalError, StorageUnavailable
+from .transaction import Transaction
+
+Member = Callable[[Transaction], object]
+Fault = Callable[[str], None]
+
+#: A batch takes no further request once it has this many members, and no request may have more.
+MAX_MEMBERS: Final = 2_000
+#: Members that wait for a commit; a caller that goes on past this is told so, not queued.
+MAX_QUEUED: Final = 100_000
+BUSY_LIMIT_S: Final = 30.0
+#: Waits for a busy lock: jittered, so that two writers do not meet again and again; growing, so that a long hold
+#: does not cost a core. SQLite's own busy handler sleeps up to 100 ms: it starves beside one that writes flat out.
+FIRST_WAIT_S: Final = (0.0002, 0.001)
+LONGEST_WAIT_S: Final = 0.005
+#: After this long without a request, what is in the WAL goes to the main file.
+IDLE_S: Final = 1.0
+
+
+class Request:
+    """Members that came together, and the future that gets their outcomes (values or exceptions) after the commit."""
+
+    __slots__ = ("alone", "future", "members", "outcomes")
+
+    def __init__(self, future: asyncio.Future[Any], members: Sequence[Member], alone: bool) -> None:
+        self.future, self.members, self.alone = future, members, alone
+        self.outcomes: list[object] = []
+
+
+def no_fault(point: str) -> None:
+    """Do nothing: the fault points' default."""
+
+
+class Writer:
+    """Runs members in shared transactions. All methods belong to the loop's thread that made it."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        where: str,
+        *,
+        fault: Fault = no_fault,
+        busy_limit_s: float = BUSY_LIMIT_S,
+    ) -> None:
+        self._connection, self._where, self._fault, self._busy_limit_s = connection, where, fault, busy_limit_s
+        self._execute = connection.cursor().execute
+        self._checkpointer = Checkpointer(connection, Path(where))
+        self._loop = asyncio.get_running_loop()
+        self._requests: SimpleQueue[Request | None] = SimpleQueue()
+        self._queued = 0
+        self._closed: asyncio.Future[None] | None = None
+        self._busy_since: float | None = None
+        # A daemon: an interpreter that ends without close() must not hang; what was acknowledged is committed.
+        self._thread = threading.Thread(target=self._run, name="journal writer", daemon=True)
+        self._thread.start()
+
+    @property
+    def busy_s(self) -> float:
+        """How long the writer has been waiting for another process's lock; 0 while it is not."""
+        since = self._busy_since
+        return 0.0 if since is None else time.monotonic() - since
+
+    def put(self, members: Sequence[Member], alone: bool) -> asyncio.Future[Any]:
+        """Queue members for one commit. With ``alone`` the future gets the one outcome itself, not a list."""
+        if self._closed is not None:
+            raise StorageUnavailable(ADAPTER, self._where, "the journal is closed")
+        if len(members) > MAX_MEMBERS:
+            raise ValueError(f"{len(members):,} members in one request; at most {MAX_MEMBERS:,}: send them in parts")
+        if self._queued + len(members) > MAX_QUEUED:
+            raise StorageUnavailable(ADAPTER, self._where, f"{self._queued:,} writes wait already; try again later")
+        self._queued += len(members)
+        future: asyncio.Future[Any] = self._loop.create_future()
+        self._requests.put(Request(future, members, alone))
+        return future
+
+    async def close(self) -> None:
+        """Finish what is queued, truncate the WAL, close the connection and end the thread."""
+        if self._closed is None:
+            self._closed = self._loop.create_future()
+            self._requests.put(None)
+        await asyncio.shield(self._closed)
+
+    def _run(self) -> None:
+        held: Request | None = None
+        open_ = True
+        while open_ or held is not None:
+            batch, held, open_ = self._next_batch(held, open_)
+            if not batch:
+                continue
+            try:
+                self._commit(batch)
+            except BaseException as error:  # nobody may wait for ever, whatever a member did to this thread
+                self._fail(batch, error)
+            self._settle(batch)
+            self._checkpointer.after_commit()
+        self._checkpointer.truncate()
+        self._connection.close()
+        self._hop(self._end)
+
+    def _next_batch(self, held: Request | None, open_: bool) -> tuple[list[Request], Request | None, bool]:
+        """Return what is queued up to MAX_MEMBERS, the request that did not fit, and whether more may come."""
+        first = held if held is not None else self._wait()
+        if first is None:
+            return [], None, False
+        batch = [first]
+        total = len(first.members)
+        while open_:
+            try:
+                request = self._requests.get_nowait()
+            except Empty:
+                break
+            if request is None:
+                return batch, None, False
+            total += len(request.members)
+            if total > MAX_MEMBERS:
+                return batch, request, True
+            batch.append(request)
+        return batch, None, open_
+
+    def _wait(self) -> Request | None:
+        if self._checkpointer.pending:
+            try:
+                return self._requests.get(timeout=IDLE_S)
+            except Empty:
+                self._checkpointer.passive()
+        return self._requests.get()
+
+    def _commit(self, batch: list[Request]) -> None:
+        self._begin()
+        self._fault("journal.begun")
+        transaction = Transaction(self._connection)
+        kept = self._run_members(transaction, batch)
+        if kept is None:
+            self._execute("ROLLBACK")
+            self._begin()
+            transaction = Transaction(self._connection)
+            kept = self._run_members_apart(transaction, batch)
+        if not kept:
+            if self._connection.in_transaction:
+                self._execute("ROLLBACK")
+            return
+        transaction.flush()
+        self._execute("COMMIT")
+        self._fault("journal.committed")
+
+    def _run_members(self, transaction: Transaction, batch: list[Request]) -> int | None:
+        """Run all members without savepoints and return how many succeeded, None if they must be run apart.
+
+        A savepoint makes SQLite copy every page that its member touches, which costs as much as a quarter of the
+        member. The pool's verbs refuse before they write, so a refusal leaves nothing to undo but cached values; only
+        a member that fails after it wrote makes the whole batch start again.
+        """
+        connection = self._connection
+        kept = 0
+        for request in batch:
+            request.outcomes = outcomes = []
+            for member in request.members:
+                mark, changes = transaction.mark(), connection.total_changes
+                try:
+                    outcomes.append(member(transaction))
+                    kept += 1
+                except Exception as error:
+                    if not connection.in_transaction:
+                        raise  # a full disk and the like end the whole transaction: nobody's writes are left
+                    if connection.total_changes != changes:
+                        return None
+                    transaction.restore(mark)
+                    outcomes.append(self._outcome(error))
+        return kept
+
+    def _run_members_apart(self, transaction: Transaction, batch: list[Request]) -> int:
+        """Run every member in its own savepoint and return how many succeeded."""
+        kept = 0
+        for request in batch:
+            request.outcomes = outcomes = []
+            for member in request.members:
+                outcome = self._guarded(transaction, member)
+                kept += not isinstance(outcome, Exception)
+                outcomes.append(outcome)
+        return kept
+
+    def _guarded(self, transaction: Transaction, member: Member) -> object:
+        execute = self._execute
+        mark = transaction.mark()
+        execute("SAVEPOINT member")
+        try:
+            outcome = member(transaction)
+        except Exception as error:
+            if not self._connection.in_transaction:
+                raise
+            execute("ROLLBACK TO member")
+            transaction.restore(mark)
+            outcome = self._outcome(error)
+        execute("RELEASE member")
+        return outcome
+
+    def _outcome(self, error: Exception) -> Exception:
+        return translate(error, self._where) if isinstance(error, sqlite.Error) else error
+
+    def _begin(self) -> None:
+        """Begin, waiting for another process's lock up to the limit; any other error fails at once."""
+        deadline = time.monotonic() + self._busy_limit_s
+        low, high = FIRST_WAIT_S
+        try:
+            while True:
+                try:
+                    self._execute("BEGIN IMMEDIATE")
+                    return
+                except sqlite.Error as error:
+                    if primary_code(error) != BUSY or time.monotonic() > deadline:
+                        raise
+                if self._busy_since is None:
+                    self._busy_since = time.monotonic()
+                time.sleep(uniform(low, high))
+                high = min(high * 1.1, LONGEST_WAIT_S)
+        finally:
+            self._busy_since = None
+
+    def _fail(self, batch: list[Request], error: BaseException) -> None:
+        """Give everybody in the batch the error, and leave no transaction open."""
+        outcome = self._failure(error)
+        for request in batch:
+            request.outcomes = [outcome] * len(request.members)
+        with suppress(sqlite.Error):  # the next BEGIN says what is wrong
+            if self._connection.in_transaction:
+                self._execute("ROLLBACK")
+
+    def _failure(self, error: BaseException) -> Exception:
+        if isinstance(error, (JournalError, sqlite.Error)):
+            return self._outcome(error)
+        return StorageUnavailable(ADAPTER, self._where, f"{type(error).__name__}: {error}")
+
+    def _settle(self, batch: list[Request]) -> None:
+        # One hop to the loop for the whole batch: call_soon_threadsafe writes to a pipe each time.
+        self._hop(lambda: self._deliver(batch))
+
+    def _deliver(self, batch: list[Request]) -> None:
+        for request in batch:
+            self._queued -= len(request.members)
+            future = request.future
+            if future.done():  # its caller was cancelled
+                continue
+            if not request.alone:
+                future.set_result(request.outcomes)
+                continue
+            outcome = request.outcomes[0]
+            if isinstance(outcome, Exception):
+                future.set_exception(outcome)
+            else:
+                future.set_result(outcome)
+
+    def _end(self) -> None:
+        if self._closed is not None and not self._closed.done():
+            self._closed.set_result(None)
+
+    def _hop(self, callback: Callable[[], None]) -> None:
+        with suppress(RuntimeError):  # the loop is closed: nobody waits any more
+            self._loop.call_soon_threadsafe(callback)

@@ -1,0 +1,42 @@
+"""Poolboard: thousands of durable child runs on a pool of worker processes, live on one screen.
+
+The names below load when they are first used: ``import poolboard`` alone brings in neither Textual nor pydantic.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from poolboard.engine.authoring import stage, workflow
+    from poolboard.engine.context import Context
+    from poolboard.engine.errors import ChildError, StageError
+    from poolboard.engine.result import Result
+
+__version__ = "0.1.0"
+
+__all__ = ["ChildError", "Context", "Result", "StageError", "__version__", "stage", "workflow"]
+
+_HOMES = {
+    "ChildError": "poolboard.engine.errors",
+    "Context": "poolboard.engine.context",
+    "Result": "poolboard.engine.result",
+    "StageError": "poolboard.engine.errors",
+    "stage": "poolboard.engine.authoring",
+    "workflow": "poolboard.engine.authoring",
+}
+
+
+# Hidden from type checkers: with a module __getattr__ they would let every misspelt name pass.
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> object:
+        if name not in _HOMES:
+            raise AttributeError(f"module 'poolboard' has no attribute {name!r}")
+        value: object = getattr(import_module(_HOMES[name]), name)
+        globals()[name] = value
+        return value
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *__all__})

@@ -1,0 +1,219 @@
+"""The command line: words and options. What they do is in ``cli_run`` and ``cli_status``, imported when asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated
+
+import typer
+
+from poolboard import __version__
+from poolboard.exit_codes import MEANINGS
+
+#: What a command returns: the line is read first and acted on later, outside click, which has its own ideas about
+#: broken pipes and interrupts (exit status 1 for both).
+Deed = Callable[[], int]
+
+EXIT_TABLE = "\n".join(f"{code:>4}  {meaning}" for code, meaning in MEANINGS.items())
+
+app = typer.Typer(
+    name="poolboard",
+    help="Run a Python workflow as thousands of durable child runs on a pool of worker processes, live on one screen.",
+    # \b keeps the table's lines apart.
+    epilog=f"\b\nExit status:\n{EXIT_TABLE}",
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+Journal = Annotated[
+    str | None,
+    typer.Option(
+        help="The journal file; default: POOLBOARD_JOURNAL, else the one in the state folder.", metavar="PATH"
+    ),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON on stdout and nothing else.")]
+Workers = Annotated[int | None, typer.Option(help="Worker processes; default: one per core.", min=1, max=1024)]
+Headless = Annotated[bool, typer.Option("--headless", help="Print lines of progress instead of opening the screen.")]
+Detach = Annotated[bool, typer.Option("--detach", help="Return at once; the run goes on by itself.")]
+Why = Annotated[str | None, typer.Option(help="The reason, for the journal.", metavar="TEXT")]
+Run = Annotated[str, typer.Argument(help="A run's id, or the beginning of it.", metavar="RUN")]
+NewestRun = Annotated[
+    str | None, typer.Argument(help="A run's id, or the beginning of it; default: the newest.", metavar="[RUN]")
+]
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"poolboard {__version__}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def front(
+    context: typer.Context,
+    journal: Journal = None,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+    debug: Annotated[
+        bool, typer.Option("--debug", help="Show the traceback of an error (anywhere on the line).")
+    ] = False,
+) -> Deed:
+    """Without a command: the screen of all runs."""
+    if context.invoked_subcommand is not None:
+        if journal is not None:
+            raise typer.BadParameter("--journal goes after the command")
+        return lambda: 0
+
+    def act() -> int:
+        from poolboard import cli_run
+
+        return cli_run.runs_screen(journal)
+
+    return act
+
+
+@app.command()
+def demo(
+    folder: Annotated[
+        str | None,
+        typer.Option(help="A folder of Python files; default: the standard library.", metavar="DIR"),
+    ] = None,
+    workers: Workers = None,
+    limit: Annotated[int | None, typer.Option(help="Take at most so many files.", min=1)] = None,
+    journal: Journal = None,
+    headless: Headless = False,
+    as_json: Json = False,
+) -> Deed:
+    """Survey a folder of Python files: one child run per file.
+
+    Example: poolboard demo --folder ~/src --workers 4
+    """
+
+    def act() -> int:
+        from poolboard import cli_run
+
+        return cli_run.demo(folder, workers=workers, limit=limit, journal=journal, headless=headless, as_json=as_json)
+
+    return act
+
+
+@app.command()
+def run(
+    target: Annotated[
+        str, typer.Argument(help="A Python file, and which of its workflows.", metavar="FILE.py[:workflow]")
+    ],
+    given: Annotated[
+        list[str] | None,
+        typer.Option("--input", help="An argument of the workflow; may come several times.", metavar="NAME=VALUE"),
+    ] = None,
+    workers: Workers = None,
+    slots: Annotated[int | None, typer.Option(help="Runs at once in each worker; default: 4.", min=1, max=4096)] = None,
+    name: Annotated[str | None, typer.Option(help="What to call the run; default: the workflow's name.")] = None,
+    journal: Journal = None,
+    headless: Headless = False,
+    detach: Detach = False,
+    as_json: Json = False,
+) -> Deed:
+    """Run a file's workflow (the last one defined, if none is named).
+
+    Example: poolboard run count.py:many_files --input 'paths=["a.txt", "b.txt"]' --workers 2
+    """
+
+    def act() -> int:
+        from poolboard import cli_run, inputs
+        from poolboard.engine.launch import RunRequest
+
+        request = RunRequest(target, inputs.parse(given or []), journal, workers, slots, name)
+        return cli_run.run(request, headless=headless, detach=detach, as_json=as_json)
+
+    return act
+
+
+@app.command()
+def watch(run: NewestRun = None, journal: Journal = None, as_json: Json = False) -> Deed:
+    """Come back to a run: the screen, or lines where there is no terminal."""
+
+    def act() -> int:
+        from poolboard import cli_run
+
+        return cli_run.watch(journal, run, as_json=as_json)
+
+    return act
+
+
+@app.command()
+def status(run: NewestRun = None, journal: Journal = None, as_json: Json = False) -> Deed:
+    """Tell how a run stands: progress, stages, workers, result or error."""
+
+    def act() -> int:
+        from poolboard import cli_status
+
+        return cli_status.status(journal, run, as_json=as_json)
+
+    return act
+
+
+@app.command("list")
+def list_runs(journal: Journal = None, as_json: Json = False) -> Deed:
+    """List every run of the journal, newest first."""
+
+    def act() -> int:
+        from poolboard import cli_status
+
+        return cli_status.list_runs(journal, as_json=as_json)
+
+    return act
+
+
+@app.command()
+def pause(run: Run, why: Why = None, journal: Journal = None, as_json: Json = False) -> Deed:
+    """Start nothing new; what is active parks at its next stage boundary."""
+
+    def act() -> int:
+        from poolboard import cli_status
+
+        return cli_status.wish(journal, run, "pause", why=why, as_json=as_json)
+
+    return act
+
+
+@app.command()
+def resume(
+    run: Run,
+    why: Why = None,
+    accept_code: Annotated[
+        bool, typer.Option("--accept-code", help="Go on although the workflow's file was edited.")
+    ] = False,
+    journal: Journal = None,
+    detach: Detach = False,
+    as_json: Json = False,
+) -> Deed:
+    """Let a paused, stopped or crashed run go on, and follow it."""
+
+    def act() -> int:
+        from poolboard import cli_run
+
+        return cli_run.resume(journal, run, why=why, accept_code=accept_code, detach=detach, as_json=as_json)
+
+    return act
+
+
+@app.command()
+def stop(
+    run: Run,
+    now: Annotated[bool, typer.Option("--now", help="Give running stages no time to end.")] = False,
+    why: Why = None,
+    journal: Journal = None,
+    as_json: Json = False,
+) -> Deed:
+    """Start no new stage, end the running ones, keep everything recorded; the run stays resumable."""
+
+    def act() -> int:
+        from poolboard import cli_status
+
+        return cli_status.wish(journal, run, "stop now" if now else "stop", why=why, as_json=as_json)
+
+    return act

@@ -1,0 +1,137 @@
+"""Starting a run, or coming back to one: with the screen where there is a terminal, else with lines."""
+
+from __future__ import annotations
+
+import asyncio
+import sysconfig
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from poolboard import exit_codes, inputs, shapes, words
+from poolboard.console import complain, has_terminal, say
+
+if TYPE_CHECKING:
+    from poolboard.engine.launch import RunRequest
+    from poolboard.headless import Manner
+
+
+def run(request: RunRequest, *, headless: bool, detach: bool, as_json: bool) -> int:
+    """Start a run and attend it, or leave it alone with ``detach``; return the exit status."""
+    from poolboard.engine.errors import UserMistake
+    from poolboard.engine.launch import start_run
+    from poolboard.headless import Manner
+
+    if detach and headless:
+        raise UserMistake("--detach and --headless exclude each other: leave the run alone, or follow it")
+    run_id = asyncio.run(start_run(request))
+    if detach:
+        return _told_id(run_id, as_json)
+    return attend(request.journal, run_id, Manner(as_json=as_json), headless=headless)
+
+
+def demo(
+    folder: str | None, *, workers: int | None, limit: int | None, journal: str | None, headless: bool, as_json: bool
+) -> int:
+    """Survey a folder of Python files (default: the standard library) and return the exit status."""
+    from poolboard import demo as main_job
+    from poolboard import survey_report
+    from poolboard.engine.launch import RunRequest, start_run
+    from poolboard.headless import Manner
+
+    chosen = inputs.as_text(folder or sysconfig.get_path("stdlib"), "--folder")
+    main_job.check_folder(chosen)
+    request = RunRequest(
+        target=f"{main_job.__file__}:survey",
+        inputs={"folder": str(Path(chosen).resolve()), "limit": limit},
+        journal=journal,
+        workers=workers,
+    )
+    run_id = asyncio.run(start_run(request))
+    manner = Manner(every_s=2.0, as_json=as_json, tell_result=survey_report.told)
+    return attend(journal, run_id, manner, headless=headless)
+
+
+def resume(journal: str | None, prefix: str, *, why: str | None, accept_code: bool, detach: bool, as_json: bool) -> int:
+    """Let a paused, stopped or crashed run go on and attend it; return the exit status."""
+    from poolboard.headless import Manner
+
+    run_id = asyncio.run(_resumed(journal, prefix, why, accept_code, told=detach, as_json=as_json))
+    if detach:
+        return exit_codes.COMPLETED
+    return attend(journal, run_id, Manner(as_json=as_json), headless=False)
+
+
+def watch(journal: str | None, prefix: str | None, *, as_json: bool) -> int:
+    """Come back to a run, or to the newest one; return the exit status."""
+    from poolboard.headless import Manner
+
+    run_id = asyncio.run(_resolved(journal, prefix))
+    return attend(journal, run_id, Manner(as_json=as_json, restart=False), headless=False)
+
+
+def runs_screen(journal: str | None) -> int:
+    """Open the screen of all runs, or list them where there is no terminal."""
+    if not has_terminal():
+        from poolboard.cli_status import list_runs
+
+        return list_runs(journal, as_json=False)
+    from poolboard.tui.app import run_dashboard
+
+    return _screen_code(run_dashboard(journal, None))
+
+
+def attend(journal: str | None, run_id: str, manner: Manner, *, headless: bool) -> int:
+    """Show a run until it ends or the person leaves; return the exit status."""
+    if headless or manner.as_json or not has_terminal():
+        from poolboard.headless import follow
+
+        return asyncio.run(follow(journal, run_id, manner))
+    from poolboard.tui.app import run_dashboard
+
+    code = run_dashboard(journal, run_id)
+    return _screen_code(code) or asyncio.run(_parted(journal, run_id))
+
+
+async def _parted(journal: str | None, run_id: str) -> int:
+    """Say how to come back after the screen closed; a run that goes on is no failure."""
+    from poolboard.session import opened
+
+    async with opened(journal) as monitor:
+        run = (await monitor.status(run_id)).run
+    code = exit_codes.of_status(run.status)
+    if code is None:
+        complain(words.left(run_id))
+        return exit_codes.COMPLETED
+    for text in words.ended(run):
+        complain(text)
+    return code
+
+
+async def _resumed(
+    journal: str | None, prefix: str, why: str | None, accept_code: bool, *, told: bool, as_json: bool
+) -> str:
+    from poolboard.session import opened, person
+
+    async with opened(journal) as monitor:
+        run_id = await monitor.resolve(prefix)
+        given = await monitor.resume(run_id, person(), why, accept_code=accept_code)
+    if told:
+        say(shapes.line(shapes.of_acknowledgement(run_id, given)) if as_json else words.shown(given.message))
+    return run_id
+
+
+async def _resolved(journal: str | None, prefix: str | None) -> str:
+    from poolboard.session import opened
+
+    async with opened(journal) as monitor:
+        return await monitor.resolve(prefix)
+
+
+def _screen_code(code: int) -> int:
+    """Tell a fault of the screen, which is 1 there, from a failed run, which is 1 here."""
+    return exit_codes.FAULT if code == 1 else code
+
+
+def _told_id(run_id: str, as_json: bool) -> int:
+    say(shapes.line({"run_id": run_id}) if as_json else run_id)
+    return exit_codes.COMPLETED

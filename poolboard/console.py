@@ -1,0 +1,42 @@
+"""Standard output and standard error of the command line."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable
+
+
+def say(*lines: str) -> None:
+    """Write lines to standard output at once; a reader that has gone raises BrokenPipeError."""
+    say_all(lines)
+
+
+def say_all(lines: Iterable[str]) -> None:
+    """Write lines to standard output at once."""
+    for text in lines:
+        sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()
+
+
+def complain(text: str) -> None:
+    """Write one line to standard error. What cannot be written there cannot be helped."""
+    try:
+        sys.stderr.write(f"{text}\n")
+        sys.stderr.flush()
+    except (OSError, ValueError):
+        return
+
+
+def has_terminal() -> bool:
+    """Whether a screen can open here: a person types, a person sees, and the terminal can draw."""
+    streams = (sys.stdin, sys.stdout)
+    # A closed stream is None.
+    return all(stream is not None and stream.isatty() for stream in streams) and os.environ.get("TERM") != "dumb"
+
+
+def make_safe() -> None:
+    """Let no character that the terminal's encoding lacks raise; it is written escaped."""
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None and hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")

@@ -1,0 +1,174 @@
+"""Following a run without a screen: progress as lines, the end as the exit status."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from poolboard import exit_codes, shapes, words
+from poolboard.console import complain, say, say_all
+from poolboard.engine.errors import EngineError
+from poolboard.journal.errors import JournalError
+from poolboard.restarts import Restarts
+from poolboard.session import opened
+
+if TYPE_CHECKING:
+    from poolboard.engine.monitor import Monitor
+    from poolboard.engine.views import RunView, ShownStatus, Summary
+
+#: How often a run in which nothing changes is looked at again, to notice what sends no news.
+TICK_S: Final = 1.0
+
+#: Statuses that need a living coordinator.
+_MOVING: Final[frozenset[ShownStatus]] = frozenset(
+    {"pending", "running", "waiting", "awaiting_input", "pausing", "stopping", "crashed"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How to tell of a run: how often at most, as JSON or text, what to say of its result, whether to mend crashes."""
+
+    every_s: float = 10.0
+    as_json: bool = False
+    restart: bool = True
+    tell_result: Callable[[RunView], Iterator[str]] = words.result
+
+
+@dataclass(slots=True)
+class Pace:
+    """Lets a line through when it says something new and the last one is long enough ago."""
+
+    every_s: float
+    _last: str = ""
+    _said_at: float = field(default=float("-inf"))
+
+    def admits(self, text: str, now: float) -> bool:
+        """Whether to say ``text`` at ``now`` (monotonic seconds)."""
+        if text == self._last or now - self._said_at < self.every_s:
+            return False
+        self._last, self._said_at = text, now
+        return True
+
+
+async def follow(journal: str | None, run_id: str, manner: Manner) -> int:
+    """Tell of a run until it comes to rest or a signal takes us away; return the exit status."""
+    async with opened(journal) as monitor:
+        with _leaving() as left:
+            return await _Follower(monitor, run_id, manner).run(left)
+
+
+class _Follower:
+    def __init__(self, monitor: Monitor, run_id: str, manner: Manner) -> None:
+        self._monitor, self._run_id, self._manner = monitor, run_id, manner
+        self._pace = Pace(manner.every_s)
+        self._restarts = Restarts()
+        self._begun = False
+
+    async def run(self, left: asyncio.Future[int]) -> int:
+        async for summary in _ticks(self._monitor, self._run_id, left):
+            self._tell(summary)
+            status = summary.run.status
+            lost = status in _MOVING and (status == "crashed" or not summary.coordinator.alive)
+            if lost and self._manner.restart:
+                if not await self._bring_back():
+                    return self._end(summary.run, exit_codes.RESUMABLE)
+                continue
+            code = exit_codes.of_status(status)
+            if code is not None:
+                return self._end(summary.run, code)
+        complain(words.left(self._run_id))
+        return left.result()
+
+    def _tell(self, summary: Summary) -> None:
+        if not self._begun and not self._manner.as_json:
+            say(words.started(summary))
+        self._begun = True
+        if exit_codes.of_status(summary.run.status) is not None:
+            return
+        text = words.progress(summary)
+        if self._pace.admits(text, time.monotonic()):
+            say(shapes.line(shapes.of_progress(summary)) if self._manner.as_json else f"  {text}")
+
+    def _end(self, run: RunView, code: int) -> int:
+        if self._manner.as_json:
+            say(shapes.line(shapes.of_end(run)))
+            return code
+        say_all(words.ended(run))
+        say_all(self._manner.tell_result(run))
+        return code
+
+    async def _bring_back(self) -> bool:
+        """Start a new coordinator for a run that lost its own; False when that is no use any more."""
+        decision = self._restarts.decide(time.monotonic())
+        if decision == "wait":
+            return True
+        if decision == "give up":
+            complain(f"the coordinator of run {self._run_id} keeps crashing; not restarted again")
+            return False
+        try:
+            await self._monitor.restart_crashed(self._run_id)
+        except (EngineError, JournalError) as error:
+            self._restarts.refused(time.monotonic())
+            complain(f"the coordinator of run {self._run_id} is gone, restart refused: {words.shown(str(error))}")
+            return True
+        self._restarts.restarted(time.monotonic())
+        complain(f"the coordinator of run {self._run_id} was gone and is restarted")
+        return True
+
+
+async def _ticks(monitor: Monitor, run_id: str, left: asyncio.Future[int]) -> AsyncIterator[Summary]:
+    """Yield the run's summary when it changed, and at least every TICK_S, until ``left`` is done."""
+    summaries = monitor.follow(run_id, interval_s=0.2)
+    latest: Summary | None = None
+    coming: asyncio.Task[Summary] | None = None
+    try:
+        while not left.done():
+            coming = coming or asyncio.create_task(_next(summaries))
+            watched: set[asyncio.Future[Any]] = {coming, left}
+            await asyncio.wait(watched, timeout=TICK_S, return_when=asyncio.FIRST_COMPLETED)
+            if coming.done():
+                latest, coming = coming.result(), None
+            if latest is not None and not left.done():
+                yield latest
+    finally:
+        if coming is not None:
+            coming.cancel()
+            await asyncio.wait({coming})
+        if isinstance(summaries, AsyncGenerator):
+            await summaries.aclose()
+
+
+async def _next(summaries: AsyncIterator[Summary]) -> Summary:
+    return await anext(summaries)
+
+
+@contextmanager
+def _leaving() -> Iterator[asyncio.Future[int]]:
+    """Turn the signals that end a command into a future with its exit status; the run itself hears none of them."""
+    loop = asyncio.get_running_loop()
+    left: asyncio.Future[int] = loop.create_future()
+
+    def leave(code: int) -> None:
+        if not left.done():
+            left.set_result(code)
+
+    codes = {
+        signal.SIGINT: exit_codes.INTERRUPTED,
+        signal.SIGTERM: exit_codes.TERMINATED,
+        signal.SIGHUP: exit_codes.HANGUP,
+    }
+    # nohup and background jobs of a shell ignore some of these on purpose.
+    heard = [number for number in codes if signal.getsignal(number) is not signal.SIG_IGN]
+    for number in heard:
+        loop.add_signal_handler(number, leave, codes[number])
+    try:
+        yield left
+    finally:
+        for number in heard:
+            loop.remove_signal_handler(number)

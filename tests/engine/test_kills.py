@@ -1,0 +1,125 @@
+"""SIGKILL for every process of a run, at random moments and at each named fault point."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections import Counter
+
+import pytest
+
+from poolboard.engine.views import Summary
+from tests.engine.rig import Rig, kill, try_resume
+
+POINTS = [
+    "coordinator:journal.begun:9",
+    "coordinator:journal.committed:9",
+    "coordinator:coordinator.claimed:7",
+    "coordinator:coordinator.committed:7",
+    "coordinator:coordinator.enqueued:1",
+    "coordinator:coordinator.ended:7",
+    "worker:worker.computed:5",
+    "worker:worker.recorded:5",
+    "worker:worker.returned:5",
+]
+
+
+async def settled_rightly(rig: Rig, children: int, steps: int, total: int) -> Summary:
+    """Assert what must be true after any kill: the sum, one checkpoint for each stage, no process left."""
+    summary = await rig.ended()
+    assert (summary.run.status, summary.run.result) == ("completed", str(total))
+    assert summary.run.children.completed == children == summary.run.children.total
+    assert set(rig.traces()) == {f"{i}:{k}" for i in range(children) for k in range(steps)}
+    reader = await rig.rows()
+    for n in range(1, children + 1):
+        assert len(await reader.checkpoints(1, n)) == steps
+    await reader.close()
+    assert rig.pids() == []
+    return summary
+
+
+@pytest.mark.parametrize("victim", ["worker", "coordinator", "all"])
+async def test_after_a_kill_nothing_recorded_is_lost_or_done_twice(rig: Rig, victim: str) -> None:
+    await rig.start("squares:many", n=40, trace=str(rig.trace), steps=2, delay_s=0.05)
+    summary = await rig.completed(random.randint(3, 25))
+    workers = [worker.pid for worker in summary.workers]
+    in_flight = sum(worker.active for worker in summary.workers)
+    before = len(rig.traces())
+    if victim == "worker":
+        await kill(workers[0])
+    elif victim == "coordinator":
+        await kill(summary.coordinator.pid)
+        await try_resume(rig)
+    else:
+        await kill(summary.coordinator.pid, *workers)
+        await try_resume(rig)
+    await settled_rightly(rig, 40, 2, 20540)
+    repeated = {line: count for line, count in Counter(rig.traces()).items() if count > 1}
+    assert all(count == 2 for count in repeated.values())
+    if victim == "coordinator":
+        assert not repeated, "the workers lived on: nothing may be computed again"
+    else:
+        assert len(repeated) <= in_flight + 4, (before, repeated)
+
+
+async def test_a_dead_coordinators_workers_are_adopted_with_the_stages_they_run(rig: Rig) -> None:
+    await rig.start("squares:many", n=8, trace=str(rig.trace), delay_s=1.5, slots=4)
+    summary = await rig.until(lambda s: sum(w.active for w in s.workers) == 8)
+    workers = {worker.pid for worker in summary.workers}
+    await kill(summary.coordinator.pid)
+    await try_resume(rig)
+    again = await rig.until(lambda s: len(s.workers) == 2 and s.coordinator.epoch == 2)
+    assert {worker.pid for worker in again.workers} == workers
+    await settled_rightly(rig, 8, 1, 140)
+    assert len(rig.traces()) == 8
+
+
+async def test_a_root_that_waits_is_adopted_and_told_of_children_that_settled_meanwhile(rig: Rig) -> None:
+    """B31: three waves, the coordinator killed in each of the first two."""
+    await rig.start("squares:waves", workers=1, slots=4, trace=str(rig.trace), delay_s=0.15)
+    for count in (4, 14):
+        summary = await rig.completed(count)
+        await kill(summary.coordinator.pid)
+        await try_resume(rig)
+    summary = await rig.ended()
+    assert summary.run.result == "8555"
+    assert Counter(rig.traces()) == Counter(f"{i}:0" for i in range(30))
+
+
+async def test_without_a_successor_the_workers_end(rig: Rig) -> None:
+    await rig.start("squares:many", n=400, trace=str(rig.trace), delay_s=0.1)
+    summary = await rig.completed(2)
+    await kill(summary.coordinator.pid)
+    await rig.gone()
+    shown = await rig.until(lambda s: True)
+    assert (shown.run.status, shown.run.resumable) == ("crashed", True)
+
+
+@pytest.mark.parametrize("point", POINTS)
+async def test_a_death_at_any_named_point_is_survived(rig: Rig, point: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("POOLBOARD_FAULT", point)
+    await rig.start("squares:many", n=12, trace=str(rig.trace), steps=2, delay_s=0.01)
+    monkeypatch.delenv("POOLBOARD_FAULT")
+    if point.startswith("coordinator"):
+        await rig.until(lambda s: not s.coordinator.alive)
+        await try_resume(rig)
+    elif point.startswith("worker"):
+        # Replacements inherit the armed fault from their coordinator: end it, so that its successor's are free of it.
+        await rig.until(lambda s: any(w.restarts for w in s.workers) or s.run.ended_at is not None)
+        summary = await rig.until(lambda s: True)
+        if summary.run.ended_at is None:
+            await kill(summary.coordinator.pid)
+            await try_resume(rig)
+    await settled_rightly(rig, 12, 2, 506)
+
+
+async def test_ten_kills_of_everything_in_a_row_change_nothing(rig: Rig) -> None:
+    await rig.start("squares:many", n=60, trace=str(rig.trace), delay_s=0.02)
+    for _ in range(10):
+        await asyncio.sleep(random.uniform(0.0, 0.4))
+        summary = await rig.until(lambda s: True)
+        if summary.run.ended_at is not None:
+            break
+        await kill(*rig.pids())
+        await try_resume(rig)
+    await settled_rightly(rig, 60, 1, 70210)

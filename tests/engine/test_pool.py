@@ -1,0 +1,299 @@
+"""The pool's decisions: equality of action lists, and invariants under any order of events."""
+
+from __future__ import annotations
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+
+from poolboard.engine.pool import MAX_STARTS, Pool
+from poolboard.engine.pool_events import (
+    AllParked,
+    CancelWork,
+    Claim,
+    Claimed,
+    ControlSet,
+    Event,
+    FailLost,
+    GrantSlot,
+    GroupGrew,
+    Requeue,
+    Requeued,
+    Returned,
+    RunParked,
+    Settled,
+    SlotGiven,
+    SlotWanted,
+    TellSettled,
+    WorkerJoined,
+    WorkerLost,
+    WorkLoaded,
+)
+
+
+def told(pool: Pool, *events: Event) -> list[object]:
+    """Return the actions that the last event leads to."""
+    actions: list[object] = []
+    for event in events:
+        actions = list(pool.handle(event, 0))
+    return actions
+
+
+def root_running(slots: int = 2) -> Pool:
+    pool = Pool()
+    told(pool, WorkerJoined("a", slots), WorkLoaded(0, None, "ready", 0, 0, None, 0, 0), Claimed(0, 1, 1))
+    return pool
+
+
+def grew(*numbers: int, limit: int = 100, last: bool = True, group: int = 0) -> GroupGrew:
+    return GroupGrew(0, 1, group, limit, tuple((n, "ready") for n in numbers), 0, last)
+
+
+def test_the_root_goes_to_the_first_worker() -> None:
+    pool = Pool()
+    assert told(pool, WorkLoaded(0, None, "ready", 0, 0, None, 0, 0)) == []
+    assert told(pool, WorkerJoined("a", 1)) == [Claim(0, "a")]
+
+
+def test_children_fill_free_slots_in_order_and_spread_over_workers() -> None:
+    pool = root_running(slots=2)
+    told(pool, WorkerJoined("b", 2))
+    assert told(pool, grew(1, 2, 3, 4)) == [Claim(1, "b"), Claim(2, "a"), Claim(3, "b")]
+
+
+def test_a_parent_that_waits_gives_its_slot_to_its_child_and_gets_it_back_first() -> None:
+    pool = root_running(slots=1)
+    assert told(pool, grew(1, 2)) == []
+    assert told(pool, SlotGiven(0, 1)) == [Claim(1, "a")]
+    told(pool, Claimed(1, 1, 1), SlotWanted(0, 1))
+    assert told(pool, Returned(1, 1)) == [GrantSlot(0)]
+
+
+def test_a_group_runs_no_more_than_its_limit_at_once() -> None:
+    pool = root_running(slots=8)
+    assert told(pool, grew(1, 2, 3, limit=2)) == [Claim(1, "a"), Claim(2, "a")]
+    told(pool, Claimed(1, 1, 1), Returned(1, 1))
+    assert told(pool, Settled(1)) == [Claim(3, "a")]
+
+
+def test_the_parent_is_told_once_when_every_child_has_settled() -> None:
+    pool = root_running(slots=4)
+    told(pool, grew(1, last=False), Claimed(1, 1, 1), Returned(1, 1))
+    assert told(pool, Settled(1)) == []
+    assert TellSettled(0, 1, 0) not in told(pool, grew(2))
+    told(pool, Claimed(2, 1, 1), Returned(2, 1))
+    assert told(pool, Settled(2)) == [TellSettled(0, 1, 0)]
+
+
+def test_children_that_had_settled_before_a_replay_settle_the_group_at_once() -> None:
+    pool = root_running()
+    assert told(pool, GroupGrew(0, 1, 0, 9, ((1, "completed"), (2, "failed")), 0, True)) == [TellSettled(0, 1, 0)]
+
+
+def test_a_lost_worker_costs_running_children_a_start_and_waiting_parents_none() -> None:
+    pool = root_running(slots=2)
+    told(pool, grew(1), Claimed(1, 1, 1), SlotGiven(0, 1))
+    assert told(pool, WorkerLost("a", "signal 9")) == [
+        Requeue(0, give_start_back=True),
+        Requeue(1, give_start_back=False),
+    ]
+
+
+def test_a_child_that_kills_its_worker_fails_after_three_starts_and_its_siblings_go_on() -> None:
+    pool = root_running(slots=1)
+    told(pool, WorkerJoined("b", 1), grew(1), Claimed(1, MAX_STARTS, MAX_STARTS))
+    assert told(pool, WorkerLost("b", "signal 9")) == [FailLost(1, "worker_lost (signal 9)")]
+    assert told(pool, Settled(1)) == [TellSettled(0, 1, 0)]
+
+
+def test_a_claim_recorded_after_its_worker_died_costs_nothing() -> None:
+    pool = root_running(slots=1)
+    told(pool, WorkerJoined("b", 1), grew(1), WorkerLost("b", "signal 9"))
+    assert told(pool, Claimed(1, 1, 1)) == [Requeue(1, give_start_back=True)]
+
+
+def test_when_a_run_ends_its_unsettled_children_are_cancelled() -> None:
+    pool = root_running(slots=2)
+    told(pool, grew(1, 2, 3), Claimed(1, 1, 1), Returned(0, 1))
+    assert told(pool, Settled(0)) == [CancelWork(1), CancelWork(2), CancelWork(3)]
+
+
+def test_while_pausing_nothing_is_claimed_and_it_is_over_when_all_have_parked() -> None:
+    pool = root_running(slots=3)
+    told(pool, grew(1, 2, 3), Claimed(1, 1, 1), Claimed(2, 1, 1))
+    assert told(pool, ControlSet("pausing")) == []
+    assert told(pool, RunParked(0, 1), RunParked(1, 1)) == []
+    assert told(pool, Returned(2, 1)) == [AllParked()]
+    assert told(pool, ControlSet("paused")) == []
+    assert told(pool, ControlSet("running")) == [Claim(3, "a")]
+
+
+def test_orphans_of_a_restart_wait_until_their_parent_asks_for_them_with_its_limit() -> None:
+    pool = Pool()
+    for n, state in ((0, "ready"), (1, "ready"), (2, "ready"), (3, "ready")):
+        told(pool, WorkLoaded(n, None if n == 0 else 0, state, 1, 1, None, 0, 0))  # type: ignore[arg-type]
+    assert told(pool, WorkerJoined("a", 4)) == [Claim(0, "a")]
+    told(pool, Claimed(0, 2, 2))
+    assert told(pool, GroupGrew(0, 2, 0, 1, ((1, "ready"), (2, "ready"), (3, "ready")), 0, True)) == [Claim(1, "a")]
+
+
+class AnyOrder(RuleBasedStateMachine):
+    """Plays coordinator and workers against the pool, with every fault that one machine can have."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.pool = Pool()
+        self.now = 0
+        self.next_n = 1
+        self.next_worker = 0
+        self.generation: dict[int, int] = {}
+        self.starts: dict[int, int] = {}
+        self.claims: list[tuple[int, str]] = []
+        self.requeues: list[tuple[int, bool]] = []
+        self.ends: list[int] = []
+        self.running: dict[int, str] = {}
+        self.waiting: dict[int, str] = {}
+        self.returned: set[int] = set()
+        self.settled: set[int] = set()
+        self.group_settled = False
+        self.children: set[int] = set()
+
+    def feed(self, event: Event) -> None:
+        for action in self.pool.handle(event, self.now):
+            match action:
+                case Claim(n, worker):
+                    assert n not in self.running and n not in self.settled, "claimed twice"
+                    assert n not in {claimed for claimed, _ in self.claims}, "claimed twice"
+                    assert worker in self.pool.places
+                    self.claims.append((n, worker))
+                case GrantSlot(n):
+                    self.running[n] = self.waiting.pop(n)
+                case Requeue(n, back):
+                    self.requeues.append((n, back))
+                    self.running.pop(n, None)
+                    self.waiting.pop(n, None)
+                case FailLost(n, _):
+                    assert self.starts[n] >= MAX_STARTS, "given up too early"
+                    self.running.pop(n, None)
+                    self.ends.append(n)
+                case CancelWork(n):
+                    self.ends.append(n)
+                case TellSettled():
+                    assert self.children <= self.settled, "told before all had settled"
+                    self.group_settled = True
+                case AllParked():
+                    assert self.pool.control in ("pausing", "stopping")
+
+    @initialize(workers=st.integers(1, 3), slots=st.integers(1, 3))
+    def start(self, workers: int, slots: int) -> None:
+        self.slots = slots
+        self.feed(WorkLoaded(0, None, "ready", 0, 0, None, 0, 0))
+        for _ in range(workers):
+            self.join()
+
+    @rule()
+    def join(self) -> None:
+        if len(self.pool.places) < 3:
+            self.next_worker += 1
+            self.feed(WorkerJoined(f"w{self.next_worker}", self.slots))
+
+    @rule(count=st.integers(1, 5), limit=st.integers(1, 4))
+    def enqueue(self, count: int, limit: int) -> None:
+        if 0 in self.running and not self.group_settled:
+            numbers = range(self.next_n, self.next_n + count)
+            self.next_n += count
+            self.children |= set(numbers)
+            self.feed(GroupGrew(0, self.generation[0], 0, limit, tuple((n, "ready") for n in numbers), 0, False))
+
+    @rule()
+    def claim_recorded(self) -> None:
+        if self.claims:
+            n, worker = self.claims.pop(0)
+            if n in self.settled or n in self.ends:
+                return
+            self.generation[n] = self.generation.get(n, 0) + 1
+            self.starts[n] = self.starts.get(n, 0) + 1
+            if worker in self.pool.places:
+                self.running[n] = worker
+            self.feed(Claimed(n, self.generation[n], self.starts[n]))
+
+    @rule()
+    def requeue_recorded(self) -> None:
+        if self.requeues:
+            n, back = self.requeues.pop(0)
+            self.starts[n] -= back
+            self.feed(Requeued(n, 0))
+
+    @rule(which=st.integers(0, 8))
+    def child_returns(self, which: int) -> None:
+        done = sorted(n for n in self.running if n)
+        if done:
+            n = done[which % len(done)]
+            del self.running[n]
+            self.ends.append(n)
+            self.feed(Returned(n, self.generation[n]))
+
+    @rule()
+    def end_recorded(self) -> None:
+        if self.ends:
+            n = self.ends.pop(0)
+            self.settled.add(n)
+            self.feed(Settled(n))
+
+    @rule()
+    def root_waits(self) -> None:
+        if 0 in self.running:
+            self.waiting[0] = self.running.pop(0)
+            self.feed(SlotGiven(0, self.generation[0]))
+
+    @rule()
+    def root_wants(self) -> None:
+        if 0 in self.waiting:
+            self.feed(SlotWanted(0, self.generation[0]))
+
+    @rule()
+    def worker_dies(self) -> None:
+        if self.pool.places:
+            worker = sorted(self.pool.places)[0]
+            self.feed(WorkerLost(worker, "signal 9"))
+            assert worker not in self.running.values()
+            if 0 not in self.running and 0 not in self.waiting:
+                self.children_keep_their_group()
+
+    def children_keep_their_group(self) -> None:
+        self.group_settled = self.group_settled and self.children <= self.settled
+
+    @rule(state=st.sampled_from(["pausing", "running"]))
+    def control(self, state: str) -> None:
+        self.feed(ControlSet(state))  # type: ignore[arg-type]
+
+    @invariant()
+    def slots_add_up(self) -> None:
+        for worker, place in self.pool.places.items():
+            assert place.free >= 0, f"{worker} has more runs than slots"
+            held = {n for n, at in self.running.items() if at == worker} | {n for n, at in self.claims if at == worker}
+            assert place.holding == held
+
+    @invariant()
+    def nothing_is_ready_beside_an_idle_slot(self) -> None:
+        if self.pool.control != "running" or not any(place.free for place in self.pool.places.values()):
+            return
+        for item in self.pool.items.values():
+            group = self.pool.groups[item.group]
+            assert item.state != "ready" or group.active >= group.limit, f"#{item.n} is ready and nobody takes it"
+
+    @invariant()
+    def starts_are_bounded(self) -> None:
+        assert all(count <= MAX_STARTS for count in self.starts.values())
+
+    @invariant()
+    def active_counts_are_true(self) -> None:
+        active = ("claiming", "active", "waiting", "moving", "retained")
+        for key, group in self.pool.groups.items():
+            members = [item for item in self.pool.items.values() if item.group == key]
+            assert group.members == {item.n for item in members}
+            assert group.active == sum(item.state in active for item in members)
+
+
+AnyOrder.TestCase.settings = settings(max_examples=150, stateful_step_count=40, deadline=None)
+TestAnyOrder = AnyOrder.TestCase

@@ -1,0 +1,96 @@
+"""The direction of imports, and that decisions are made without clock, socket, process or database."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+FOLDERS = ("journal", "engine", "tui", "themes")
+
+#: Modules that decide and do nothing else (DESIGN, layout).
+PURE = (
+    "engine/pool.py",
+    "engine/replay.py",
+    "engine/summary.py",
+    "journal/states.py",
+    "tui/rows.py",
+    "poolboard/restarts.py",
+)
+IMPURE = {
+    "aiosqlite",
+    "asyncio",
+    "multiprocessing",
+    "os",
+    "random",
+    "socket",
+    "sqlite3",
+    "subprocess",
+    "threading",
+    "time",
+}
+
+
+def imported(path: Path) -> set[str]:
+    """Return the full names of the modules that a file imports, at its top or anywhere."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_bytes())):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
+            names.add(node.module)
+    return names
+
+
+def test_the_contracts_of_import_linter_hold() -> None:
+    command = "import sys; from importlinter.cli import lint_imports_command; sys.exit(lint_imports_command())"
+    done = subprocess.run(
+        [sys.executable, "-c", command, "--no-cache"], cwd=ROOT, capture_output=True, text=True, timeout=100
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("name", PURE)
+def test_what_decides_is_pure(name: str) -> None:
+    assert {module.partition(".")[0] for module in imported(ROOT / name)}.isdisjoint(IMPURE)
+
+
+def test_only_the_driver_chooses_the_sqlite_library() -> None:
+    users = {
+        path.relative_to(ROOT).as_posix()
+        for folder in (*FOLDERS, "poolboard")
+        for path in (ROOT / folder).glob("*.py")
+        if imported(path) & {"sqlite3", "pysqlite3"}
+    }
+    assert users <= {"journal/driver.py"}
+
+
+def test_the_screen_and_the_command_line_see_the_journal_through_the_monitor_alone() -> None:
+    """Values, errors and state names may be imported everywhere; whatever opens, writes or runs may not."""
+    open_to_all = {
+        "poolboard.engine.errors",
+        "poolboard.engine.monitor",
+        "poolboard.engine.views",
+        "poolboard.journal.errors",
+        "poolboard.journal.states",
+    }
+    starters = {
+        "poolboard.engine.launch",
+        "poolboard.engine.authoring",
+        "poolboard.engine.context",
+        "poolboard.engine.result",
+    }
+    for folder, more in (("tui", set()), ("poolboard", starters)):
+        for path in (ROOT / folder).glob("*.py"):
+            inner = {n for n in imported(path) if n.startswith(("poolboard.engine", "poolboard.journal"))}
+            assert inner <= open_to_all | more, path
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_no_file_is_long(folder: str) -> None:
+    long = {path.name: n for path in (ROOT / folder).glob("*.py") if (n := path.read_text().count("\n")) > 400}
+    assert long == {}

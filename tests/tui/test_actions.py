@@ -1,0 +1,132 @@
+"""The registry of actions, and what hangs on it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from textual.dom import DOMNode
+from textual.screen import Screen
+from textual.scroll_view import ScrollView
+from textual.widget import Widget
+
+from poolboard.engine.views import ControlView, Counts, RunView, ShownStatus
+from poolboard.tui.actions import ACTIONS, BY_ID, Scope, Situation, bindings, in_scope
+from poolboard.tui.board_screen import BoardScreen
+from poolboard.tui.child_screen import ChildScreen
+from poolboard.tui.confirm_screen import ConfirmScreen
+from poolboard.tui.filter_bar import FilterBar, FilterInput
+from poolboard.tui.help_screen import HelpScreen
+from poolboard.tui.line import Line
+from poolboard.tui.quit_screen import QuitScreen
+from poolboard.tui.runs_screen import RunsScreen
+from poolboard.tui.screen import PoolScreen
+from poolboard.tui.table import Table
+from poolboard.tui.text_pane import TextPane
+
+SCREENS: tuple[type[PoolScreen], ...] = (RunsScreen, BoardScreen, ChildScreen)
+
+RUN = RunView(
+    run_id="abc",
+    name="many_files",
+    status="running",
+    resumable=True,
+    cwd="/",
+    created_at=0,
+    started_at=0,
+    ended_at=None,
+    elapsed_s=1.0,
+    children=Counts(2, ready=1, leased=1),
+    control=ControlView("running", 0),
+    result=None,
+    error=None,
+)
+
+
+def _reason(action: str, status: ShownStatus, *, read_only: bool = False, resumable: bool = True) -> str | None:
+    run = replace(RUN, status=status, resumable=resumable)
+    return BY_ID[action].reason(Situation(run, read_only=read_only))
+
+
+@pytest.mark.parametrize("screen", SCREENS)
+def test_every_key_of_a_screen_does_something(screen: type[PoolScreen]) -> None:
+    for action in in_scope(screen.SCOPE):
+        method = f"do_{action.id}" if not action.call else f"action_{action.call}"
+        assert hasattr(screen, method) or action.call.startswith("app."), action.id
+
+
+@pytest.mark.parametrize("scope", ["runs", "board", "child"])
+def test_no_key_means_two_things_on_one_screen(scope: Scope) -> None:
+    keys = [key for one in (scope, "table") for binding in bindings(one) for key in binding.key.split(",")]
+    assert len(keys) == len(set(keys))
+
+
+def test_no_action_takes_a_key_that_a_terminal_cannot_tell_apart() -> None:
+    keys = {key for action in ACTIONS for key in action.keys.split(",")}
+    assert not keys & {"ctrl+i", "ctrl+m", "ctrl+h", "ctrl+j", "ctrl+left_square_bracket"}
+    assert not any(key.startswith("alt+") for key in keys)
+
+
+def test_every_action_is_explained_in_one_line_of_the_help() -> None:
+    for action in ACTIONS:
+        assert action.help and len(action.help) <= 60, action.id
+
+
+@pytest.mark.parametrize(
+    ("status", "pause", "stop"),
+    [
+        ("running", None, None),
+        ("waiting", None, None),
+        ("pausing", None, None),
+        ("paused", None, None),
+        ("stopped", None, "the run is stopped"),
+        ("crashed", None, "the run is crashed: nothing is running"),
+        ("completed", "the run is completed", "the run is completed"),
+        ("stopping", "the run is stopping", "the run is stopping"),
+    ],
+)
+def test_a_key_that_cannot_be_used_says_why(status: ShownStatus, pause: str | None, stop: str | None) -> None:
+    assert _reason("pause", status) == pause
+    assert _reason("stop", status) == stop
+
+
+def test_read_only_shows_the_keys_and_refuses_them() -> None:
+    assert _reason("pause", "running", read_only=True) == "read-only"
+    assert _reason("stop", "running", read_only=True) == "read-only"
+
+
+def test_the_pause_key_is_named_for_what_it_does_now() -> None:
+    pause = BY_ID["pause"]
+    assert pause.label_now(Situation(RUN)) == "pause"
+    assert pause.label_now(Situation(replace(RUN, status="paused"))) == "resume"
+    assert pause.label_now(Situation(replace(RUN, status="crashed"))) == "resume"
+    assert _reason("pause", "crashed", resumable=False) == "the run is crashed and cannot be resumed"
+
+
+OURS: tuple[type[DOMNode], ...] = (
+    Table,
+    TextPane,
+    Line,
+    FilterBar,
+    FilterInput,
+    PoolScreen,
+    *SCREENS,
+    ConfirmScreen,
+    QuitScreen,
+    HelpScreen,
+)
+
+
+@pytest.mark.parametrize("ours", OURS)
+def test_no_private_name_of_textual_is_hidden_by_one_of_ours(ours: type[DOMNode]) -> None:
+    """A method of ours that happens to be called like one of theirs would break them silently."""
+    theirs: set[str] = set()
+    for base in ours.__mro__[1:]:
+        if base.__module__.startswith("textual"):
+            theirs |= {name for name in vars(base) if name.startswith("_") and not name.startswith("__")}
+    theirs |= {name for base in (Screen, ScrollView, Widget) for name in vars(base) if name.startswith("_")}
+    generated = {"_merged_bindings", "_decorated_handlers", "_reactives", "_computes", "_css_type_names",
+                 "_css_type_name", "_inherit_css", "_inherit_bindings", "_inherit_component_classes",
+                 "_inherit_style_properties"}  # fmt: skip
+    mine = {name for name in vars(ours) if name.startswith("_") and not name.startswith("__")} - generated
+    assert not mine & theirs

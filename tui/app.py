@@ -1,0 +1,104 @@
+"""The dashboard as an application: themes, screens, and a clean way in and out."""
+
+from __future__ import annotations
+
+import os
+from typing import ClassVar, Final
+
+# Textual reads it at import: on terminals without the Kitty protocol, esc alone waits this long (ms).
+os.environ.setdefault("ESCDELAY", "25")
+
+from textual.app import App
+
+from poolboard.engine.errors import EngineError
+from poolboard.engine.monitor import Monitor
+from poolboard.journal.errors import JournalError
+
+from .board_screen import BoardScreen
+from .clock import Clock
+from .pace import Pace, pace_for
+from .palette import ActionCommands
+from .runs_screen import RunsScreen
+from .session import Session
+from .source import Source
+from .terminal import leave_on_signals, restore, wants_ascii
+from .theme import DEFAULT_THEME, choose_theme, load_themes
+
+
+class PoolboardApp(App[int]):
+    """Shows the runs of one journal; ``run_id`` opens that run's board. Never writes, never runs user code.
+
+    ``clock``, ``pace``, ``ascii`` and ``source`` are for pictures drawn from a recording; else they are found out.
+    """
+
+    CSS_PATH = "poolboard.tcss"
+    TITLE = "Poolboard"
+    COMMANDS: ClassVar = {ActionCommands}
+    COMMAND_PALETTE_BINDING = "ctrl+p"
+    VERTICAL_BREAKPOINTS = [(0, "-low"), (18, "-high")]  # noqa: RUF012 - declared so by Textual
+
+    def __init__(
+        self,
+        journal: str | None = None,
+        run_id: str | None = None,
+        *,
+        theme: str | None = None,
+        read_only: bool = False,
+        clock: Clock | None = None,
+        pace: Pace | None = None,
+        ascii: bool | None = None,
+        source: Source | None = None,
+    ) -> None:
+        self._themes: Final = load_themes()
+        chosen = choose_theme(theme or os.environ.get("POOLBOARD_THEME"), self._themes)
+        super().__init__()
+        self._journal: Final = journal
+        self._run_id: Final = run_id
+        self._read_only: Final = read_only
+        self._clock: Final = clock or Clock()
+        self._pace: Final = pace or pace_for()
+        self._ascii: Final = wants_ascii() if ascii is None else ascii
+        self._source: Source | None = source
+        self.refusal: EngineError | JournalError | None = None
+        for one in self._themes.values():
+            self.register_theme(one.to_textual())
+        self.theme = chosen
+
+    def get_theme_variable_defaults(self) -> dict[str, str]:
+        return self._themes[DEFAULT_THEME].variables()
+
+    async def on_mount(self) -> None:
+        leave_on_signals(lambda code: self.exit(code, return_code=code))
+        try:
+            source: Source = self._source or await Monitor.open(self._journal)
+            self._source = source
+            home = None if self._run_id is None else await source.resolve(self._run_id)
+        except (EngineError, JournalError) as error:
+            self.refusal = error  # for the command line to tell in one line, once the terminal is given back
+            self.exit(2, return_code=2)
+            return
+        person = os.environ.get("USER") or os.environ.get("LOGNAME") or f"uid {os.getuid()}"
+        session = Session(source, self._clock, self._pace, self._ascii, self._read_only, person, home)
+        await self.push_screen(RunsScreen(session))
+        if home is not None:
+            await self.push_screen(BoardScreen(session, home))
+
+    async def on_unmount(self) -> None:
+        if self._source is not None:
+            await self._source.close()
+
+
+def run_dashboard(journal: str | None = None, run_id: str | None = None) -> int:
+    """Show the dashboard until the person leaves; returns the exit code.
+
+    0: left or detached; 143, 129, 131: ended by SIGTERM, SIGHUP, SIGQUIT; 1: a fault in the dashboard, its traceback
+    on stderr after the terminal was given back. Raises UserMistake, JournalUnusable, StorageUnavailable.
+    """
+    app = PoolboardApp(journal, run_id)
+    try:
+        app.run()
+    finally:
+        restore()
+    if app.refusal is not None:
+        raise app.refusal
+    return app.return_code or 0

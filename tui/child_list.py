@@ -1,0 +1,160 @@
+"""The list of children: its columns, and what its filter understands."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from poolboard.engine.views import ChildRow
+
+from .columns import Cell, Column, Look
+from .glyphs import WORK_MARKS
+from .rows import Shape
+from .units import count, duration, span_ms
+
+_STATE_ORDER: Final = {"failed": 0, "leased": 1, "waiting": 2, "ready": 3, "cancelled": 4, "completed": 5}
+
+
+def took_s(row: ChildRow, now_ms: int | None) -> float | None:
+    """Return how long the child ran: to its end once it has ended, to now while it runs, None before it started."""
+    return span_ms(row.started_at, row.ended_at, now_ms)
+
+
+def is_live(row: ChildRow) -> bool:
+    """Say whether the child's clock ticks."""
+    return row.started_at is not None and row.ended_at is None and row.state in ("leased", "waiting")
+
+
+CHILD_SHAPE: Final[Shape[ChildRow]] = Shape(
+    key=lambda row: row.n,
+    text=lambda row: f"#{row.n} {row.label} {row.workflow} {row.error or ''}",
+    fields={
+        "state": lambda row, _: f"{row.state} running" if row.state == "leased" else row.state,
+        "stage": lambda row, _: row.stage,
+        "worker": lambda row, _: row.worker,
+        "error": lambda row, _: row.error,
+        "workflow": lambda row, _: row.workflow,
+        "took": took_s,
+        "starts": lambda row, _: float(row.starts),
+        "stages": lambda row, _: float(row.stages_done),
+        "depth": lambda row, _: float(row.depth),
+        "n": lambda row, _: float(row.n),
+        "parent": lambda row, _: None if row.parent is None else float(row.parent),
+    },
+    kinds={
+        "state": "text",
+        "stage": "text",
+        "worker": "text",
+        "error": "text",
+        "workflow": "text",
+        "took": "duration",
+        "starts": "number",
+        "stages": "number",
+        "depth": "number",
+        "n": "number",
+        "parent": "number",
+    },
+    live=is_live,
+)
+
+
+def _glyph(row: ChildRow, look: Look) -> Cell:
+    mark = WORK_MARKS[row.state]
+    return Cell(mark.sign(look.ascii), mark.tone)
+
+
+def _state(row: ChildRow, look: Look) -> Cell:
+    mark = WORK_MARKS[row.state]
+    return Cell(mark.word, mark.tone)
+
+
+CHILD_COLUMNS: Final[tuple[Column[ChildRow], ...]] = (
+    Column("glyph", "", _glyph, 1, keep=9),
+    Column("n", "#", lambda row, _: Cell(str(row.n), "quiet"), 6, align="right", keep=8),
+    Column(
+        "label",
+        "child",
+        lambda row, _: Cell("  " * min(row.depth - 1, 4) + row.label),
+        20,
+        flex=2,
+        most=48,
+        middle=True,
+        keep=9,
+        sort=lambda row, _: row.label,
+    ),
+    Column(
+        "workflow",
+        "workflow",
+        lambda row, _: Cell(row.workflow, "quiet"),
+        12,
+        flex=1,
+        most=24,
+        keep=1,
+        sort=lambda row, _: row.workflow,
+    ),
+    Column("state", "state", _state, 9, keep=6, sort=lambda row, _: _STATE_ORDER[row.state]),
+    Column(
+        "stage",
+        "stage",
+        lambda row, _: Cell(row.stage or "", "running" if row.state == "leased" else "quiet"),
+        12,
+        flex=1,
+        most=24,
+        keep=5,
+        sort=lambda row, _: row.stage or "",
+    ),
+    Column(
+        "stages",
+        "stages",
+        lambda row, _: Cell(count(row.stages_done)),
+        6,
+        align="right",
+        keep=3,
+        sort=lambda row, _: row.stages_done,
+        down=True,
+    ),
+    Column(
+        "starts",
+        "starts",
+        lambda row, _: Cell(count(row.starts), "warn" if row.starts > 1 else "quiet"),
+        6,
+        align="right",
+        keep=2,
+        sort=lambda row, _: row.starts,
+        down=True,
+    ),
+    Column(
+        "worker",
+        "worker",
+        lambda row, _: Cell(row.worker or "", "quiet"),
+        6,
+        flex=1,
+        most=12,
+        keep=2,
+        sort=lambda row, _: row.worker or "",
+    ),
+    Column(
+        "took",
+        "took",
+        lambda row, look: Cell(_took_text(row, look)),
+        7,
+        align="right",
+        keep=7,
+        sort=lambda row, now_ms: took_s(row, now_ms) or 0.0,
+        timed=True,
+        down=True,
+    ),
+    Column(
+        "error",
+        "error",
+        lambda row, _: Cell(row.error or "", "failed"),
+        12,
+        flex=4,
+        keep=4,
+        sort=lambda row, _: row.error or "\U0010ffff",
+    ),
+)
+
+
+def _took_text(row: ChildRow, look: Look) -> str:
+    seconds = took_s(row, look.now_ms)
+    return "" if seconds is None and row.started_at is None else duration(seconds)

@@ -1,0 +1,69 @@
+"""All keys of the screen below, what they do, and why some cannot be used now."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Final
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+
+from .actions import Action, Scope, Situation, in_scope
+from .line import Line, Piece, Sides
+from .text_pane import PaneLine, TextPane
+
+_FILTER_HELP: Final = (
+    "word         rows whose text holds it; all words must match",
+    '"two words"  the words together',
+    "state:failed by state; also stage: worker: error: workflow:",
+    "took>5s      by duration (<, >); also starts>1 stages<3 n:17",
+    "!word        the other way round, also !state:ready",
+)
+
+
+class HelpScreen(ModalScreen[None]):
+    """Built from the registry, so that it cannot tell another story than the keys."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q,question_mark,f1,enter", "close", "close", show=False, id="help.close"),
+    ]
+
+    def __init__(self, scope: Scope, situation: Situation) -> None:
+        super().__init__()
+        self._scope_name: Final = scope
+        self._situation: Final = situation
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="sheet"):
+            yield Line(lambda cells: Sides([Piece("Keys", "bold")], [Piece("esc closes", "$quiet", 3, "close")]))
+            yield TextPane(id="help-text")
+
+    def on_mount(self) -> None:
+        pane = self.query_one(TextPane)
+        pane.set_lines(self.lines())
+        pane.focus()
+
+    def lines(self) -> list[PaneLine]:
+        """Return the help text for the scope that it was opened in."""
+        lines = [PaneLine("On this screen", "title")]
+        lines += [self._line(action) for action in in_scope(self._scope_name)]
+        lines += [PaneLine(""), PaneLine("In every list", "title")]
+        lines += [self._line(action) for action in in_scope("table")]
+        lines.append(PaneLine("  click        select, twice to open; on a column's title: sort by it"))
+        lines += [PaneLine(""), PaneLine("Filter", "title")]
+        lines += [PaneLine(f"  {line}") for line in _FILTER_HELP]
+        lines += [PaneLine(""), PaneLine("Hold shift to select text with the mouse.", "quiet")]
+        return lines
+
+    def _line(self, action: Action) -> PaneLine:
+        reason = action.reason(self._situation)
+        why = f"  (not now: {reason})" if reason else ""
+        return PaneLine(f"  {action.all_keys:<12} {action.help}{why}", "quiet" if reason else "")
+
+    def on_line_chosen(self, message: Line.Chosen) -> None:
+        message.stop()
+        self.action_close()
+
+    def action_close(self) -> None:
+        self.dismiss(None)

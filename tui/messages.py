@@ -1,0 +1,61 @@
+"""What the feed tells the screens: messages that carry frozen values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from textual.message import Message
+
+from poolboard.engine.views import ChildRow, ChildView, RunView, Summary
+
+
+@dataclass
+class RunsRead(Message):
+    """The whole list of root runs, read again."""
+
+    runs: list[RunView]
+
+
+@dataclass
+class SummaryRead(Message):
+    """A newer progress summary of the run on screen."""
+
+    summary: Summary
+
+
+@dataclass
+class ChildrenRead(Message):
+    """Children that changed; ``more`` says that the next page is already asked for."""
+
+    rows: list[ChildRow]
+    more: bool
+
+
+@dataclass
+class ChildRead(Message):
+    """The child on screen, read again."""
+
+    child: ChildView
+
+
+@dataclass
+class LogRead(Message):
+    """New bytes of a log file. ``offset`` is where they begin; ``restarted`` says to forget what was shown before."""
+
+    path: str
+    offset: int
+    data: bytes
+    restarted: bool
+
+
+@dataclass
+class FeedTrouble(Message):
+    """Reading failed: the last data stays on screen. ``retry_s`` is how long until the next try."""
+
+    reason: str
+    retry_s: float
+
+
+@dataclass
+class FeedWell(Message):
+    """Reading works again after trouble."""

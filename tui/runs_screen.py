@@ -1,0 +1,198 @@
+"""Home: every root run in the journal, live ones on top, newest first."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Final
+
+from textual.app import ComposeResult
+from textual.binding import BindingType
+
+from poolboard.engine.views import RunView
+
+from .actions import Scope, Situation, bindings
+from .board_screen import BoardScreen
+from .columns import Look
+from .feed import Feed
+from .filter_bar import FilterBar
+from .glyphs import ACTIVE
+from .line import Line, Piece, Sides
+from .list_line import list_line
+from .messages import FeedTrouble, FeedWell, RunsRead
+from .quit_screen import QuitScreen
+from .rows import Rows
+from .run_list import RUN_SHAPE, run_columns, short_ids
+from .screen import PoolScreen
+from .session import Session
+from .table import Table
+from .units import several
+
+_NO_RUNS: Final = (
+    "",
+    "No runs in this journal yet. Start one from another terminal:",
+    "",
+    "  poolboard demo",
+    "  poolboard run FILE.py:workflow --input name=value",
+    "",
+    "It appears here by itself.",
+)
+
+
+class RunsScreen(PoolScreen):
+    """The list of root runs; enter opens a run's board."""
+
+    SCOPE: ClassVar[Scope] = "runs"
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("runs")]
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session)
+        self._short: dict[str, str] = {}
+        self._rows = Rows[RunView](RUN_SHAPE)
+        self._table = Table(
+            self._rows, run_columns(self._short), id="runs", empty=("", "Reading the journal…"), ascii=session.ascii
+        )
+        self._feed: Final = Feed(session.monitor, self.post_message, session.clock, session.pace)
+        self._filter_text = ""
+        self._trouble = ""
+        self._read = False
+        self._frozen = False
+
+    def compose(self) -> ComposeResult:
+        yield Line(self._title, id="title")
+        yield Line(self._over_list, id="over-list")
+        yield self._table
+        yield FilterBar(RUN_SHAPE.kinds, id="filter")
+        yield from self.key_bar()
+
+    def on_mount(self) -> None:
+        self._table.focus()
+        self.run_worker(self._feed.runs(), group="feed", exit_on_error=False)
+
+    def on_screen_resume(self) -> None:
+        self._feed.refresh()
+
+    # -- what comes in
+
+    def on_runs_read(self, message: RunsRead) -> None:
+        self._read = True
+        self._rows.replace(message.runs)
+        self._short.clear()
+        self._short.update(short_ids(run.run_id for run in message.runs))
+        self._settle()
+
+    def on_feed_trouble(self, message: FeedTrouble) -> None:
+        self._trouble = message.reason
+        self._settle()
+
+    def on_feed_well(self, message: FeedWell) -> None:
+        self._trouble = ""
+        self._settle()
+
+    def _settle(self) -> None:
+        if not self._frozen:
+            self._table.settle(Look(self.session.clock.wall_ms(), self.session.ascii))
+        if self._read:
+            nothing = ("", "No run matches the filter. esc clears it.") if self._filter_text else _NO_RUNS
+            self._table.show_empty(nothing)
+        self.query_one("#title", Line).show(self._title)
+        self.query_one("#over-list", Line).show(self._over_list)
+        self.keys_changed()
+
+    # -- what is shown
+
+    def _title(self, cells: int) -> Sides:
+        runs = [run for key in self._rows.keys(0, len(self._rows)) if (run := self._rows.get(key)) is not None]
+        going = sum(run.status in ACTIVE for run in runs)
+        left = [Piece("Poolboard", "bold $primary", 9), Piece("runs", "bold", 8)]
+        if going:
+            left.append(Piece(f"{going} running", "$state-running", 7))
+        where = self._trouble or str(self.session.monitor.journal_path)
+        style = "bold $error" if self._trouble else "$quiet"
+        words = f"cannot read: {where}" if self._trouble else where
+        if self._frozen:
+            left.append(Piece("frozen: Z goes on", "bold $warning", 9))
+        return Sides(left, [Piece(words, style, 9 if self._trouble else 2, elastic=True)])
+
+    def _over_list(self, cells: int) -> Sides:
+        return list_line([Piece("All runs", "bold")], self._rows, self._filter_text, ascii=self.session.ascii)
+
+    def situation(self) -> Situation:
+        run = self._table.current()
+        return Situation(run, self.session.read_only, run is not None, self._frozen, root=True)
+
+    def on_table_moved(self, message: Table.Moved) -> None:
+        self.query_one("#over-list", Line).show(self._over_list)
+        self.keys_changed()
+
+    # -- what the person does
+
+    def on_table_entered(self, message: Table.Entered) -> None:
+        self.app.push_screen(BoardScreen(self.session, str(message.key), self._short.get(str(message.key))))
+
+    def action_enter(self) -> None:
+        run = self._table.current()
+        if run is not None:
+            self.app.push_screen(BoardScreen(self.session, run.run_id, self._short.get(run.run_id)))
+
+    def do_pause(self) -> None:
+        run = self._table.current()
+        if run is not None:
+            self.pause_or_resume(run)
+
+    def do_stop(self) -> None:
+        run = self._table.current()
+        if run is not None:
+            self.ask_to_stop(run)
+
+    def do_filter(self) -> None:
+        self.query_one(FilterBar).open()
+
+    def on_filter_bar_changed(self, message: FilterBar.Changed) -> None:
+        self._filter_text = message.text.strip()
+        self._rows.filter_by(message.query)
+        self._settle()
+
+    def on_filter_bar_left(self, message: FilterBar.Left) -> None:
+        self._table.focus()
+
+    def action_back(self) -> None:
+        if self._filter_text:
+            self.query_one(FilterBar).drop()
+        elif self._rows.marks:
+            self._table.action_unmark()
+        else:
+            self.say("This is the first screen. q leaves.")
+
+    def do_mark(self) -> None:
+        self._table.action_mark()
+        self._settle()
+
+    def do_unmark(self) -> None:
+        self._table.action_unmark()
+        self._settle()
+
+    def do_copy(self) -> None:
+        run = self._table.current()
+        ids = sorted(str(key) for key in self._rows.marks) or ([run.run_id] if run is not None else [])
+        if ids:
+            self.app.copy_to_clipboard("\n".join(ids))
+            self.say(f"copied {several(len(ids), 'run id')}")
+
+    def do_freeze(self) -> None:
+        self._frozen = not self._frozen
+        self._settle()
+
+    def do_refresh(self) -> None:
+        self._feed.refresh()
+
+    def do_leave(self) -> None:
+        keys = self._rows.keys(0, len(self._rows))
+        running = [run for key in keys if (run := self._rows.get(key)) is not None and run.status in ACTIVE]
+        if not running:
+            self.app.exit(0)
+            return
+
+        def answered(how: str | None) -> None:
+            if how == "detach":
+                self.app.exit(0)
+
+        self.app.push_screen(QuitScreen(running, may_stop=False), answered)

@@ -1,0 +1,150 @@
+"""What every screen does: runs registered actions under a guard, says things, keeps its key bar true."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Awaitable, Callable
+from typing import ClassVar, Final, Literal
+
+from textual.app import ComposeResult
+from textual.screen import Screen
+
+from poolboard.engine.views import Acknowledgement, RunView
+
+from .actions import BY_ID, Action, Scope, Situation, for_bar, in_scope, wants_resume
+from .confirm_screen import ConfirmScreen, Question
+from .help_screen import HelpScreen
+from .line import Line, Piece, Sides
+from .session import Session
+from .text import clip
+from .units import several
+
+Severity = Literal["information", "warning", "error"]
+
+_TOAST_CELLS: Final = 400
+
+
+class PoolScreen(Screen[None]):
+    """A screen with a scope of actions. An action ``x`` is done by the method ``do_x``."""
+
+    SCOPE: ClassVar[Scope]
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self.session: Final = session
+
+    def key_bar(self) -> ComposeResult:
+        """Compose the key bar, always the last line."""
+        yield Line(self._keys, id="keys", gap=2)
+
+    def situation(self) -> Situation:
+        """Return what the person is looking at now."""
+        return Situation(read_only=self.session.read_only)
+
+    def say(self, text: str, severity: Severity = "information") -> None:
+        """Show a toast. The text may come from anywhere: it is made visible and never parsed."""
+        self.app.notify(clip(text, _TOAST_CELLS), severity=severity, markup=False, timeout=6)
+
+    def keys_changed(self) -> None:
+        """Draw the key bar again if the situation changed what it says."""
+        for line in self.query("#keys").results(Line):
+            line.show(self._keys)
+
+    def _keys(self, cells: int) -> Sides:
+        situation = self.situation()
+        pieces: list[Piece] = []
+        for place, action in enumerate(for_bar(in_scope(self.SCOPE))):
+            off = action.reason(situation) is not None
+            style = "$quiet dim" if off else "$foreground"
+            pieces.append(Piece(action.key, style if off else "bold $primary", 50 - place, action.id))
+            pieces.append(Piece(" " + action.label_now(situation), style, 50 - place, action.id, glued=True))
+        return Sides(pieces)
+
+    # -- actions
+
+    def on_line_chosen(self, message: Line.Chosen) -> None:
+        message.stop()
+        self.perform(message.action)
+
+    async def action_act(self, action_id: str) -> None:
+        self.perform(action_id)
+
+    def perform(self, action_id: str) -> None:
+        """Do a registered action, or say why not; whatever goes wrong in it, the screen goes on."""
+        action = BY_ID[action_id]
+        situation = self.situation()
+        reason = action.reason(situation)
+        if reason is not None:
+            self.say(f"{action.label_now(situation)}: {reason}", "warning")
+            return
+        if action.call:
+            self.call_later(self.run_action, action.call)
+            return
+        do: Callable[[], None] = getattr(self, f"do_{action_id}")
+        try:
+            do()
+        except Exception as error:
+            self.failed(action, error)
+
+    def failed(self, action: Action, error: Exception) -> None:
+        """Tell that an action failed; the traceback goes to the developer's log."""
+        self.log.error(traceback.format_exc())
+        self.say(f"{action.label}: {error}" if str(error) else f"{action.label}: {type(error).__name__}", "error")
+
+    def control(self, verb: str, ask: Callable[[], Awaitable[Acknowledgement]]) -> None:
+        """Send a control verb and say what the journal answered. The screen itself claims nothing."""
+        action = BY_ID["stop" if verb == "stop" else "pause"]
+
+        async def send() -> None:
+            try:
+                answer = await ask()
+            except Exception as error:
+                self.failed(action, error)
+            else:
+                self.say(answer.message)
+
+        self.run_worker(send(), group="control", exit_on_error=False)
+
+    def pause_or_resume(self, run: RunView) -> None:
+        """Ask the journal's owner to pause, or to go on."""
+        monitor, by = self.session.monitor, self.session.person
+        if wants_resume(self.situation()):
+            self.control("resume", lambda: monitor.resume(run.run_id, by))
+        else:
+            self.control("pause", lambda: monitor.pause(run.run_id, by))
+
+    def ask_to_stop(self, run: RunView) -> None:
+        """Ask, naming the run; the answer acts on exactly this run, whatever moved meanwhile."""
+        active = run.children.leased
+        question = Question(
+            title="Stop this run?",
+            name=f"{run.name}  {run.run_id}",
+            lines=(
+                f"{several(active, 'active child', 'active children')}: each may end its stage within the grace time.",
+                "What is recorded stays; the run can be resumed.",
+            ),
+            yes="stop",
+            no="let it run",
+        )
+
+        def answered(yes: bool | None) -> None:
+            if yes:
+                self.control("stop", lambda: self.session.monitor.stop(run.run_id, self.session.person))
+
+        self.app.push_screen(ConfirmScreen(question), answered)
+
+    # -- what all screens can do
+
+    def do_help(self) -> None:
+        self.app.push_screen(HelpScreen(self.SCOPE, self.situation()))
+
+    def do_redraw(self) -> None:
+        self.app.refresh(layout=True)
+        self.refresh(layout=True)
+
+    def do_theme(self) -> None:
+        themes = self.app.available_themes
+        names = sorted(name for name in themes if "state-running" in themes[name].variables)
+        following = names[(names.index(self.app.theme) + 1) % len(names)] if self.app.theme in names else names[0]
+        self.app.theme = following
+        self.say(f"theme {following}")

@@ -1,0 +1,25 @@
+"""What every screen shares: where the data comes from and how it is looked at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .clock import Clock
+from .pace import Pace
+from .source import Source
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """One sitting at the dashboard. ``home`` is the run that it was opened for, None for the list of runs.
+
+    ``person`` is who the journal will name for what is asked here.
+    """
+
+    monitor: Source
+    clock: Clock
+    pace: Pace
+    ascii: bool
+    read_only: bool
+    person: str = "user"
+    home: str | None = None

@@ -1,0 +1,43 @@
+"""The stage board: one row per stage over all children."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from poolboard.engine.views import StageView
+
+from .columns import Cell, Column, Look
+from .rows import Shape
+from .units import count, milliseconds, rate
+
+STAGE_SHAPE: Final[Shape[StageView]] = Shape(
+    key=lambda row: row.name, text=lambda row: row.name, fields={}, kinds={}, live=lambda row: False
+)
+
+
+def _number(value: int, tone: str) -> Cell:
+    """A number that is nothing is quiet, so that what matters stands out."""
+    return Cell(count(value), tone if value else "quiet")
+
+
+def _glyph(row: StageView, look: Look) -> Cell:
+    if row.active:
+        return Cell("*" if look.ascii else "●", "running")
+    if row.failed:
+        return Cell("x" if look.ascii else "✗", "failed")
+    if row.done and look.ended:
+        return Cell("+" if look.ascii else "✓", "completed")
+    return Cell("o" if look.ascii else "○", "pending")
+
+
+STAGE_COLUMNS: Final[tuple[Column[StageView], ...]] = (
+    Column("glyph", "", _glyph, 1, keep=9),
+    Column("name", "stage", lambda row, _: Cell(row.name), 12, flex=3, most=40, keep=9),
+    Column("waiting", "waiting", lambda row, _: _number(row.waiting, "pending"), 8, align="right", keep=4),
+    Column("active", "active", lambda row, _: _number(row.active, "running"), 7, align="right", keep=8),
+    Column("done", "done", lambda row, _: _number(row.done, "completed"), 8, align="right", keep=7),
+    Column("failed", "failed", lambda row, _: _number(row.failed, "failed"), 7, align="right", keep=6),
+    Column("rate", "rate", lambda row, _: Cell(rate(row.rate_per_s)), 8, align="right", keep=3),
+    Column("p50", "p50", lambda row, _: Cell(milliseconds(row.p50_ms)), 7, align="right", keep=5),
+    Column("p95", "p95", lambda row, _: Cell(milliseconds(row.p95_ms)), 7, align="right", keep=2),
+)

@@ -1,0 +1,54 @@
+"""Giving the terminal back: signals that end the screen cleanly, and the last word on mouse reporting."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import Callable
+from typing import Final
+
+#: Textual restores nothing on these (8.2.8): the shell would be left in the alternate screen with mouse codes.
+FATAL: Final = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+
+#: Mouse off in every mode, bracketed paste off, alternate screen left, cursor shown.
+RESTORE: Final = "\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1015l\x1b[?2004l\x1b[?1049l\x1b[?25h"
+
+
+def leave_on_signals(leave: Callable[[int], None]) -> None:
+    """Call ``leave`` with 128 + signal on the first fatal signal; a second one ends the process at once."""
+    loop = asyncio.get_running_loop()
+    came = False
+
+    def handle(number: int) -> None:
+        nonlocal came
+        if came:
+            restore()
+            os._exit(128 + number)
+        came = True
+        leave(128 + number)
+
+    for name in FATAL:
+        loop.add_signal_handler(name, handle, int(name))
+
+
+def restore() -> None:
+    """Send the restoring sequences once more: some drivers leave mouse reporting on. A dead terminal is no error."""
+    stream = sys.__stdout__
+    if stream is None or not stream.isatty():
+        return
+    try:
+        stream.write(RESTORE)
+        stream.flush()
+    except (OSError, ValueError):
+        return
+
+
+def wants_ascii() -> bool:
+    """Say whether only ASCII can be shown: asked for by ``POOLBOARD_ASCII``, or by the locale."""
+    asked = os.environ.get("POOLBOARD_ASCII")
+    if asked is not None:
+        return asked.lower() not in ("", "0", "false", "no", "off")
+    encoding = (sys.__stdout__.encoding if sys.__stdout__ else None) or "utf-8"
+    return "utf" not in encoding.lower()
