@@ -1,4 +1,4 @@
-"""What a user writes: ``@workflow`` and ``@stage``. The decorated names stay callable as the plain functions they are."""
+"""What a user writes: ``@workflow`` and ``@stage``. The decorated names stay callable as plain functions."""
 
 from __future__ import annotations
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import os
 import sys
 from pathlib import Path
@@ -17,13 +18,14 @@ from poolboard.journal.model import Event, Lease
 from poolboard.journal.sqlite import SqliteJournal
 from poolboard.journal.states import TERMINAL_RUN
 
-from . import faults, takeover
+from . import faults, logs, takeover
 from .coordinator import Coordinator, Intent
 from .definitions import digest_of, same_program
 from .errors import ChangedCode, EngineError, UserMistake
 from .header import RunHeader
 from .payload import dumps
 
+log = logging.getLogger("poolboard")
 EXIT_REFUSED, EXIT_STORAGE, EXIT_BROKEN = 2, 5, 70
 
 
@@ -100,6 +102,7 @@ def say(answer: dict[str, object]) -> None:
 def main() -> None:
     """Run one coordinator process."""
     faults.arm("coordinator")
+    logs.to_stderr()
     journal, run_id, intent, *rest = sys.argv[1:]
     status = 0
     try:
@@ -108,13 +111,11 @@ def main() -> None:
         )
     except (EngineError, JournalError) as error:
         say({"ok": False, "kind": type(error).__name__, "message": str(error)})
-        print(f"poolboard: {error}", file=sys.stderr)
+        log.error("%s", error)
         status = EXIT_STORAGE if isinstance(error, StorageUnavailable) else EXIT_REFUSED
     except BaseException as error:
         say({"ok": False, "kind": "EngineError", "message": f"the coordinator broke: {type(error).__name__}: {error}"})
-        import traceback
-
-        traceback.print_exc()
+        log.exception("the coordinator broke")
         status = EXIT_BROKEN
     sys.stderr.flush()
     os._exit(status)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import sys
+import logging
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
@@ -36,6 +36,7 @@ from .worker_desk import WorkerDesk
 
 #: ``resume``: a person wants the run to go on. ``restart``: its coordinator crashed; what was wished stays in force.
 Intent = Literal["resume", "restart"]
+log = logging.getLogger("poolboard")
 LEASE_RENEWAL_S = 5.0
 #: How long an attached screen gets to take in the last summary.
 FAREWELL_S = 0.2
@@ -240,16 +241,15 @@ class Coordinator:
         self.dispatcher.workers.pop(worker, None)
         self.desk.activity.pop(worker, None)
         self.progress.alerts.pop(f"retained {worker}", None)
-        print(f"poolboard: worker {worker} ended ({reason})", file=sys.stderr)
+        log.warning("worker %s ended (%s)", worker, reason)
         self.recorder.add(partial(queue.forget_worker, lease=self._lease, worker=worker), lambda result: None)
         self.dispatcher.feed(WorkerLost(worker, reason))
 
     def _say_retained(self) -> None:
         for worker, member in self.fleet.members.items():
             if not member.joined and self._takeover is not None and self._takeover.held_by(worker):
-                self.progress.alerts[f"retained {worker}"] = (
-                    f"work of worker {worker} is retained: its process {member.identity.pid} still runs but does not answer"
-                )
+                told = f"its process {member.identity.pid} still runs but does not answer"
+                self.progress.alerts[f"retained {worker}"] = f"work of worker {worker} is retained: {told}"
 
     # --- the end ---------------------------------------------------------------------------------------------------
 

@@ -86,7 +86,7 @@ class Module:
 
 
 def load(path: Path) -> Module:
-    """Import the file as its own module and collect its workflows; raises UserMistake for whatever its import raises."""
+    """Import the file as a module and collect its workflows; raises UserMistake for whatever its import raises."""
     digest = digest_of(read_source(path))
     module = _import(path)
     found = [value for value in vars(module).values() if isinstance(value, Workflow)]

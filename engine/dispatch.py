@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+import logging
 import time
 from collections import deque
 from collections.abc import Callable
@@ -35,12 +35,13 @@ from .pool_events import (
 from .pool_events import Claimed as ClaimedEvent
 from .recorder import Recorder
 
+log = logging.getLogger("poolboard")
 #: A work item's lease; the coordinator renews it for every live worker (DESIGN 4).
 WORK_LEASE_MS = 30_000
 
 
 class Dispatcher:
-    """Holds the tokens of live attempts and the peers of live workers; everything else is in the pool or the journal."""
+    """Holds the tokens of live attempts and the peers of live workers; all else is in the pool or the journal."""
 
     def __init__(
         self,
@@ -120,7 +121,7 @@ class Dispatcher:
     def _claimed(self, n: int, result: Claimed | Exception | None) -> None:
         fatal_unless_refused(result)
         if not isinstance(result, Claimed):
-            print(f"poolboard: #{n} could not be claimed: {result}", file=sys.stderr)
+            log.error("#%d could not be claimed: %s", n, result)
             self.feed(ClaimMissed(n))
             return
         faults.fault("coordinator.claimed")

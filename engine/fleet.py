@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -86,7 +87,7 @@ class LocalFleet:
             member.heard = time.monotonic()
 
     async def stop(self) -> None:
-        """Return when every worker is gone: they were told goodbye; SIGTERM to the groups of those that stay, then SIGKILL."""
+        """Return when every worker is gone: told goodbye already, they get SIGTERM to their groups, then SIGKILL."""
         self._stopping = True
         members = list(self.members.values())
         await self._gone(members, TERM_AFTER_S)
@@ -131,11 +132,8 @@ class LocalFleet:
     async def _watch(self, member: Member, process: subprocess.Popen[bytes]) -> None:
         stdin = process.stdin
         assert stdin is not None
-        with stdin:
-            try:
-                stdin.write(self._settings(member.worker).encode())
-            except BrokenPipeError:
-                pass
+        with stdin, suppress(BrokenPipeError):
+            stdin.write(self._settings(member.worker).encode())
         deadline_s = startup_deadline_s(self._size)
         waiting = asyncio.get_running_loop().run_in_executor(None, process.wait)
         try:
@@ -215,7 +213,5 @@ def _kill_group(pgid: int) -> None:
 
     While a member of the group lives its number is not given to another process, so no identity is needed here.
     """
-    try:
+    with suppress(ProcessLookupError, PermissionError):
         os.killpg(pgid, signal.SIGKILL)
-    except (ProcessLookupError, PermissionError):
-        pass

@@ -7,6 +7,7 @@ Bytes are kept raw, and never travel through the journal. One file per child, at
 from __future__ import annotations
 
 import io
+import logging
 import os
 import re
 import sys
@@ -94,6 +95,15 @@ class AttributedStream(io.TextIOBase):
 
     def flush(self) -> None:
         self._own.flush()
+
+
+def to_stderr() -> None:
+    """Send this process's own messages to stderr, which is its log file."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(logging.Formatter("%(asctime)s poolboard: %(message)s"))
+    logger = logging.getLogger("poolboard")
+    logger.handlers[:] = [handler]
+    logger.propagate = False
 
 
 def attribute_prints() -> None:

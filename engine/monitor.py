@@ -24,7 +24,7 @@ from .header import RunHeader
 from .identity import ProcessIdentity
 from .launch import start_coordinator
 from .summary import ACTIVE_STATUSES, run_view, stage_views
-from .views import Acknowledgement, ChildPage, ChildRow, ChildView, Counts, CoordinatorView, Cursor, RunView, Summary
+from .views import Acknowledgement, ChildPage, ChildRow, ChildView, CoordinatorView, Counts, Cursor, RunView, Summary
 from .watch import FolderWatch
 
 LOG_READ_LIMIT_BYTES = 4 * 1024 * 1024
@@ -171,7 +171,10 @@ class Monitor:
     async def resume(
         self, run_id: str, by: str = "user", why: str | None = None, *, accept_code: bool = False
     ) -> Acknowledgement:
-        """Go on: in place if a coordinator is there, else with a new one. Raises ChangedCode, RunElsewhere, UserMistake."""
+        """Go on: in place if a coordinator is there, else with a new one.
+
+        Raises ChangedCode, RunElsewhere, UserMistake.
+        """
         deadline = time.monotonic() + RESUME_LIMIT_S
         while True:
             row = await self._run(run_id)
@@ -208,9 +211,7 @@ class Monitor:
             raise UserMistake(f"run {run_id[:8]} has ended: it is {row.status}")
         if not _coordinator_of(row).alive:
             status = run_view(row, _now_ms(), coordinator_alive=False).status
-            raise UserMistake(
-                f"run {run_id[:8]} is {status}: no coordinator works on it; 'poolboard resume' starts one"
-            )
+            raise UserMistake(f"run {run_id[:8]} is {status}; 'poolboard resume' goes on with it")
         async with Client.connect(_folder_of(row)) as client:
             answer = await client.control(verb, by, why, now=now)
         row = await self._run(run_id)

@@ -19,7 +19,7 @@ class Unrecordable(TypeError):
 
 
 def dumps(value: object) -> str:
-    """Return compact JSON; NaN and infinity raise ValueError. Non-ASCII is escaped: lone surrogates survive that way."""
+    """Return compact JSON; NaN and infinity raise ValueError. Non-ASCII is escaped, so that lone surrogates survive."""
     return json.dumps(value, separators=(",", ":"), allow_nan=False)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import socket
 import struct
@@ -11,6 +12,7 @@ from collections.abc import Callable
 
 from . import wire
 
+log = logging.getLogger("poolboard")
 #: A peer that reads nothing while this much waits for it is cut off: it will come back and ask again.
 UNSENT_LIMIT_BYTES = 64 * 1024 * 1024
 
@@ -63,7 +65,7 @@ class Peer(asyncio.Protocol):
             for message in self._decoder.feed(data):
                 self._on_message(self, message)
         except wire.WireError as error:
-            print(f"poolboard: a peer is cut off: {error}", file=sys.stderr)
+            log.warning("a peer is cut off: %s", error)
             self._transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:

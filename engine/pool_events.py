@@ -149,8 +149,8 @@ class Tick:
 
 
 Event = (
-    WorkerJoined | WorkerLost | WorkLoaded | GroupGrew | Claimed | ClaimMissed | Adopted | NotHeld | Requeued | SlotGiven
-    | SlotWanted | RunParked | Returned | Settled | ControlSet | Tick
+    WorkerJoined | WorkerLost | WorkLoaded | GroupGrew | Claimed | ClaimMissed | Adopted | NotHeld | Requeued
+    | SlotGiven | SlotWanted | RunParked | Returned | Settled | ControlSet | Tick
 )  # fmt: skip
 
 # --- actions -------------------------------------------------------------------------------------------------------

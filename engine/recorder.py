@@ -1,4 +1,4 @@
-"""Collects journal writes of one pass of the loop and submits them together, each with what follows once it is durable."""
+"""Collects the journal writes of one pass of the loop and submits them together, each with what follows it."""
 
 from __future__ import annotations
 

@@ -86,7 +86,7 @@ class Replay:
 def stage_payload(
     call: Call, value_json: str | None, failure: dict[str, str] | None, times: tuple[int, int, int]
 ) -> str:
-    """Return the checkpoint event of a stage; ``times`` are started_at, completed_at (wall ms) and the attempt's number."""
+    """Return the checkpoint event of a stage; ``times``: started_at, completed_at (wall ms), number of the try."""
     told = {
         "kind": call.kind,
         "name": call.name,

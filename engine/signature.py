@@ -71,7 +71,7 @@ class Signature:
         return {name: self.parameters[name].codec.decode_value(value) for name, value in given.items()}
 
     def item_call(self, item: object) -> dict[str, Any]:
-        """Return the JSON arguments for one item of a map: the value itself for a workflow of one parameter, else a dict."""
+        """Return the JSON arguments of one item of a map: a value for a workflow of one parameter, else a dict."""
         if len(self.parameters) == 1:
             return self.bind_call((item,), {})[1]
         if isinstance(item, Mapping):

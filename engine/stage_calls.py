@@ -69,7 +69,7 @@ class StageCalls:
     async def _outcome(
         self, stage: Stage[..., Any], typed: dict[str, Any], sink: logs.LogSink
     ) -> tuple[str, BaseException | None]:
-        """Call the stage; return its result as JSON, or the exception as a value: not every kind can be raised again."""
+        """Call the stage; return its result as JSON, or its exception as a value: not every kind can be raised."""
         mark = logs.current.set(sink)
         try:
             if stage.is_async:

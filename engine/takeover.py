@@ -1,4 +1,4 @@
-"""How a coordinator finds its root: the lease, what an earlier coordinator left, and which of its workers still live."""
+"""How a coordinator finds its root: the lease, what an earlier one left, and which of its workers still live."""
 
 from __future__ import annotations
 

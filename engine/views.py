@@ -72,7 +72,7 @@ class RunView:
 
 @dataclass(frozen=True, slots=True)
 class StageView:
-    """One stage over all children. ``active`` is now; ``done``/``failed`` are kept counters; p50/p95 of its durations."""
+    """One stage over all children. ``active`` is now; ``done``/``failed`` are kept counters; p50/p95 of durations."""
 
     name: str
     waiting: int
@@ -165,7 +165,7 @@ class ChildPage:
 
 @dataclass(frozen=True, slots=True)
 class StageRun:
-    """One recorded stage of one child. ``result`` is JSON text, None for a failure; ``error`` whole text with traceback."""
+    """One recorded stage of one child. ``result`` is JSON text, None for a failure; ``error`` has the traceback."""
 
     seq: int
     name: str

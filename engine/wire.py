@@ -326,9 +326,10 @@ class SummaryNews(Message):
 
 
 AnyMessage = Annotated[
-    WorkerHello | HeartbeatHello | Heartbeat | EnqueueChildren | OpenGroup | CommitStage | CompleteRun | FailRun | BlockRun | GiveSlot
-    | WantSlot | Parked | Dropped | Activity | Welcome | Assign | Adopted | Abandon | Recorded | NotRecorded | GroupSettled
-    | Grant | ControlNow | Goodbye | ClientHello | Subscribe | Seen | ControlRequest | ControlAnswer | SummaryNews,
+    WorkerHello | HeartbeatHello | Heartbeat | EnqueueChildren | OpenGroup | CommitStage | CompleteRun | FailRun
+    | BlockRun | GiveSlot | WantSlot | Parked | Dropped | Activity
+    | Welcome | Assign | Adopted | Abandon | Recorded | NotRecorded | GroupSettled | Grant | ControlNow | Goodbye
+    | ClientHello | Subscribe | Seen | ControlRequest | ControlAnswer | SummaryNews,
     Field(discriminator="t"),
 ]  # fmt: skip
 _FRAME: TypeAdapter[list[AnyMessage]] = TypeAdapter(list[AnyMessage])

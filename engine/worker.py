@@ -7,6 +7,7 @@ them to a successor for ``adopt_grace_s``; with none it exits.
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -28,6 +29,7 @@ from .heartbeat import EXIT_ORPHANED, HeartbeatThread
 from .identity import ProcessIdentity
 from .run_attempt import run_attempt
 
+log = logging.getLogger("poolboard")
 ACTIVITY_INTERVAL_S = 0.1
 SUCCESSOR_POLL_S = 0.1
 
@@ -147,7 +149,7 @@ class Worker:
         if held is not None and held[0] is attempt:
             del self._attempts[attempt.n]
         if not task.cancelled() and (error := task.exception()) is not None:
-            print(f"poolboard: attempt {attempt.generation} of #{attempt.n}: {error!r}", file=sys.stderr)
+            log.error("attempt %d of #%d: %r", attempt.generation, attempt.n, error)
 
     def _steer(self, state: str) -> None:
         if state == "running":
@@ -174,7 +176,7 @@ class Worker:
                 except OSError:
                     pass
             await asyncio.sleep(SUCCESSOR_POLL_S)
-        print("poolboard: no successor came; this worker ends", file=sys.stderr)
+        log.warning("no successor came; this worker ends")
         os._exit(EXIT_ORPHANED)
 
 
@@ -196,6 +198,7 @@ def main() -> Any:
     faults.arm("worker")
     settings = _read_settings()
     logs.attribute_prints()
+    logs.to_stderr()
     try:
         module = load(Path(settings.header.path))
     except UserMistake as mistake:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+import logging
 import time
 from collections.abc import Callable
 from functools import partial
@@ -18,16 +18,18 @@ from .dispatch import Dispatcher, fatal_unless_refused
 from .peers import Peer
 from .pool_events import GroupGrew, Requeued, Returned, RunParked, SlotGiven, SlotWanted
 
+log = logging.getLogger("poolboard")
+
 
 class WorkerDesk:
-    """Serves the attempts of all workers. An attempt that is not current is told so (fenced), whoever asks."""
+    """Serves the attempts of all workers; one that is not current is told so (fenced), whoever asks."""
 
     def __init__(self, dispatcher: Dispatcher, on_blocked: Callable[[int, str], None]) -> None:
         self._dispatcher, self._on_blocked = dispatcher, on_blocked
         self.activity: dict[str, tuple[float, list[wire.ActiveSlot]]] = {}
 
     def take(self, worker: str, peer: Peer, message: wire.AnyMessage) -> None:
-        """Handle one message of a worker that has been taken in; raises WireError for one that a worker does not say."""
+        """Handle a message of a worker that was taken in; raises WireError for one that a worker does not say."""
         match message:
             case wire.CommitStage():
                 self._commit(peer, message)
@@ -108,7 +110,7 @@ class WorkerDesk:
     def _regroup(self, message: wire.OpenGroup) -> None:
         if self._dispatcher.token(message.n, message.generation) is None:
             return
-        # Those that are not settled are known to the pool from its start; "completed" keeps it from making the rest anew.
+        # The unsettled ones are known to the pool from its start; "completed" keeps it from making the others anew.
         numbers = (n for first, last in message.numbers for n in range(first, last + 1))
         children: tuple[tuple[int, WorkState], ...] = tuple((n, "completed") for n in numbers)
         self._dispatcher.feed(
@@ -158,5 +160,5 @@ def _fence(peer: Peer, req: int) -> None:
 def _refuse(peer: Peer, req: int, error: Exception) -> None:
     fenced = not isinstance(error, (BadPayload, IdentityConflict))
     if fenced:
-        print(f"poolboard: fenced: {error}", file=sys.stderr)
+        log.warning("fenced: %s", error)
     peer.send(wire.NotRecorded(req=req, fenced=fenced, reason=str(error)))

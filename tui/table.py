@@ -202,7 +202,7 @@ class Table(ScrollView, Generic[R], can_focus=True):
     def _repaint(self, before: list[Key], top: int, dirty: frozenset[Key], cursor: Key | None, ticked: bool) -> None:
         after = self.rows.keys(top, top + self._page)
         turned = {cursor, self.rows.cursor} if cursor != self.rows.cursor else set()
-        for line in range(max(len(before), len(after), len(self.empty) if not after else 0)):
+        for line in range(max(len(before), len(after), 0 if before and after else len(self.empty))):
             old = before[line] if line < len(before) else None
             new = after[line] if line < len(after) else None
             if old != new or new is None or new in dirty or new in turned or (ticked and self.rows.is_live(new)):
