@@ -266,6 +266,7 @@ class Coordinator:
         """End as stop does, with its grace, but as ``blocked``: a person has to look."""
         if self._stop_as[0] != "blocked":
             self._stop_as = ("blocked", reason)
+            self.pool.control = "stopping"
             task = asyncio.ensure_future(self.controller.stop("poolboard", reason, now=False))
             task.add_done_callback(self._checked)
 

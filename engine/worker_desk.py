@@ -54,6 +54,7 @@ class WorkerDesk:
             case wire.BlockRun(n=n, generation=generation, reason=reason):
                 if self._dispatcher.token(n, generation) is not None:
                     self._on_blocked(n, reason)
+                    self._dropped(n, generation)
             case _:
                 raise wire.WireError(f"a worker does not say {message.t}")
 

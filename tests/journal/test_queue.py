@@ -52,7 +52,7 @@ async def test_one_key_with_another_input_is_a_conflict_and_no_second_row(
     run: StartedRun, changed: dict[str, str]
 ) -> None:
     await run.enqueue(run.child("a"))
-    with pytest.raises(IdentityConflict, match="^Pool boundary identity conflict: .*child 1"):
+    with pytest.raises(IdentityConflict, match=r"^Pool boundary identity conflict: .*child 1"):
         await run.enqueue(run.child("b"), run.child("a", **changed))
     assert (await run.row()).total == 1
 

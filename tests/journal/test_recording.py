@@ -71,7 +71,7 @@ async def test_one_key_with_another_body_from_the_same_attempt_is_a_conflict(
 ) -> None:
     token = await run.claimed_child()
     await run.do(queue.commit, token, run.checkpoint(payload=EARLIER))
-    with pytest.raises(IdentityConflict, match="^Pool operation identity conflict"):
+    with pytest.raises(IdentityConflict, match=r"^Pool operation identity conflict"):
         await run.do(queue.commit, token, run.checkpoint(**{"payload": EARLIER, **changed}))
     [entry] = await run.journal.reader.checkpoints(1, 1)
     assert entry.event.payload == EARLIER
@@ -107,7 +107,7 @@ async def test_a_replacement_that_differs_only_in_its_times_gets_the_first_recei
 )
 async def test_a_replacement_that_differs_in_anything_else_is_a_conflict(run: StartedRun, other: str) -> None:
     again = await replaced(run, EARLIER)
-    with pytest.raises(IdentityConflict, match="^Pool checkpoint identity conflict"):
+    with pytest.raises(IdentityConflict, match=r"^Pool checkpoint identity conflict"):
         await run.do(queue.commit, again, run.checkpoint(payload=other))
     [entry] = await run.journal.reader.checkpoints(1, 1)
     assert entry.event.payload == EARLIER
@@ -126,7 +126,7 @@ async def test_an_attempt_that_was_replaced_is_refused(run: StartedRun) -> None:
     await run.do(queue.release, old, give_start_back=False)
     await run.claim(1, "w2")
     for key in ("before", "after"):
-        with pytest.raises(StaleWorkLease, match="^Stale work lease: .*attempt 2 by w2, not attempt 1 by w1"):
+        with pytest.raises(StaleWorkLease, match=r"^Stale work lease: .*attempt 2 by w2, not attempt 1 by w1"):
             await run.do(queue.commit, old, run.checkpoint(key))
     assert len(await run.journal.reader.checkpoints(1, 1)) == 1
 
@@ -154,7 +154,7 @@ async def test_a_commit_recorded_before_a_takeover_is_answered_after_the_adoptio
 async def test_what_ran_out_is_refused_until_it_is_renewed(run: StartedRun) -> None:
     token = await run.claimed_child()
     await run.sql("UPDATE work SET expires_at = expires_at - 60000 WHERE id % 2 = 1")
-    with pytest.raises(StaleWorkLease, match="ran out .* ms ago: renew it first"):
+    with pytest.raises(StaleWorkLease, match=r"ran out .* ms ago: renew it first"):
         await run.do(queue.commit, token, run.checkpoint())
     assert await run.do(queue.renew, "w1", 30_000) == 1
     await run.do(queue.commit, token, run.checkpoint())
@@ -171,7 +171,7 @@ async def test_a_run_that_pauses_or_stops_still_takes_what_its_attempts_have_don
 async def test_a_stopped_run_takes_nothing_more(run: StartedRun) -> None:
     token = await run.claimed_child()
     await run.do(queue.set_control, "stopped", "me", None)
-    with pytest.raises(RootNotRunning, match="^Pool root is not running: run run-1 is stopped"):
+    with pytest.raises(RootNotRunning, match=r"^Pool root is not running: run run-1 is stopped"):
         await run.do(queue.commit, token, run.checkpoint())
     with pytest.raises(RootNotRunning):
         await run.do(queue.complete, token, "1")
@@ -187,7 +187,7 @@ async def test_an_ended_run_takes_nothing_more(run: StartedRun) -> None:
 async def test_a_checkpoint_from_the_future_is_refused(run: StartedRun) -> None:
     token = await run.claimed_child()
     now = int(time.time() * 1000)
-    with pytest.raises(BadPayload, match="^Pool checkpoint timestamp is in the future"):
+    with pytest.raises(BadPayload, match=r"^Pool checkpoint timestamp is in the future"):
         await run.do(queue.commit, token, run.checkpoint(completed_at=now + 3_600_000))
     await run.do(queue.commit, token, run.checkpoint(completed_at=now))
 
@@ -195,9 +195,9 @@ async def test_a_checkpoint_from_the_future_is_refused(run: StartedRun) -> None:
 @pytest.mark.parametrize("payload", ["[]", '{"value": NaN}', '{"value": Infinity}', "{1: 2}", '{"a": "\ud800"}'])
 async def test_a_value_that_is_not_json_is_refused_and_named(run: StartedRun, payload: str) -> None:
     token = await run.claimed_child()
-    with pytest.raises(BadPayload, match="^checkpoint is not"):
+    with pytest.raises(BadPayload, match=r"^checkpoint is not"):
         await run.do(queue.commit, token, run.checkpoint(payload=payload))
-    with pytest.raises(BadPayload, match="^result is not"):
+    with pytest.raises(BadPayload, match=r"^result is not"):
         await run.do(queue.complete, token, "{1: 2}")
 
 
@@ -216,7 +216,7 @@ async def test_twenty_commits_of_one_key_in_one_transaction_are_one_event(run: S
 
 async def test_every_checkpoint_of_a_long_child_is_read_in_order(run: StartedRun) -> None:
     token = await run.claimed_child()
-    members = [lambda tx, n=n: queue.commit(tx, run.lease, token, run.checkpoint(f"key {n}")) for n in range(2_000)]  # type: ignore[misc]
+    members = [lambda tx, n=n: queue.commit(tx, run.lease, token, run.checkpoint(f"key {n}")) for n in range(2_000)]
     await run.journal.submit(members)
     await run.do(queue.enqueue, token, [run.child("nested")])
     await run.do(queue.commit, token, run.checkpoint("one more"))

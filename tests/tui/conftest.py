@@ -103,7 +103,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Recorded:
         (folder / name).mkdir(mode=0o700)
         environment[f"XDG_{name}_{'DIR' if name == 'RUNTIME' else 'HOME'}"] = str(folder / name)
     journal = folder / "journal.sqlite"
-    command = [sys.executable, "-m", "poolboard", "--journal", str(journal), "run", "weights.py:everything"]
+    command = [sys.executable, "-m", "poolboard", "run", "weights.py:everything", "--journal", str(journal)]
     names = json.dumps(NAMES)
     done = subprocess.run(
         [*command, "--input", f"names={names}", "--workers", "1", "--headless", "--json"],
