@@ -104,6 +104,12 @@ class Attempt:
             finally:
                 self.stage, self.since, self.note = None, time.monotonic(), None
 
+    async def rest(self, duration_s: float) -> None:
+        """Wait without a slot."""
+        if duration_s > 0:
+            async with self.slot.waiting():
+                await asyncio.sleep(duration_s)
+
     async def _park(self) -> None:
         self._parked += 1
         try:

@@ -8,7 +8,6 @@ from contextlib import asynccontextmanager
 from typing import Literal
 
 from . import wire
-from .client_desk import SUMMARY
 from .errors import CoordinatorGone
 from .folder import RunFolder
 from .views import Summary
@@ -56,7 +55,7 @@ class Client(asyncio.Protocol):
             await self._wait()
             if self._summary is not None:
                 text, self._summary = self._summary, None
-                yield SUMMARY.validate_json(text)
+                yield wire.SUMMARY.validate_json(text)
                 self._send(wire.Seen())
             elif self._transport is None:
                 raise CoordinatorGone("the coordinator hung up")

@@ -7,15 +7,12 @@ import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
-from pydantic import TypeAdapter
-
 from . import wire
 from .control import Controller, Refusal, granting
 from .peers import Peer
 from .views import Summary
 
 TICK_S = 0.05
-SUMMARY: TypeAdapter[Summary] = TypeAdapter(Summary)
 
 
 @dataclass(slots=True)
@@ -71,7 +68,7 @@ class ClientDesk:
 
     async def send_to(self, due: list[tuple[Peer, Subscription]], now: float) -> None:
         """Make one summary and send it to those for whom it is news."""
-        text = SUMMARY.dump_json(await self._summary()).decode()
+        text = wire.SUMMARY.dump_json(await self._summary()).decode()
         for peer, subscription in due:
             subscription.due = now + subscription.interval_s
             if text != subscription.last:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Coroutine, Iterable
+import time
+from collections.abc import Coroutine, Iterable, Mapping, Sequence
 from typing import Any, Literal, ParamSpec, TypeVar, overload
 
 from .attempt import Attempt
 from .authoring import Stage, Workflow
+from .authoring import stage as mark_stage
 from .child_calls import ChildCalls
+from .command_calls import Command, CommandCalls, CommandResult
 from .errors import ChildError
 from .result import Result
 from .stage_calls import StageCalls
@@ -17,13 +20,23 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
+@mark_stage
+async def sleep(duration_s: float) -> int:
+    """Return when to wake, in wall ms."""
+    return time.time_ns() // 1_000_000 + round(duration_s * 1000)
+
+
+wake_time = sleep
+
+
 class Context:
     """A run's door to the pool. Every call is recorded, so that after a kill the run goes on where it was."""
 
-    __slots__ = ("_attempt", "_children", "_stages")
+    __slots__ = ("_attempt", "_children", "_commands", "_stages")
 
     def __init__(self, attempt: Attempt, stages: StageCalls, children: ChildCalls) -> None:
         self._attempt, self._stages, self._children = attempt, stages, children
+        self._commands = CommandCalls(stages)
 
     @property
     def run_id(self) -> str:
@@ -57,6 +70,34 @@ class Context:
         if not isinstance(stage, Stage):
             raise TypeError(f"ctx.stage takes a function marked @stage, not {stage!r}")
         return await self._stages.run(stage, args, kwargs)
+
+    async def command(
+        self,
+        name: str,
+        argv: Sequence[str] | str,
+        *,
+        timeout_s: float | None = None,
+        cwd: str | None = None,
+        env: Mapping[str, str] | None = None,
+        expect: Sequence[int] = (0,),
+        capture: bool = False,
+        retries: int = 0,
+        backoff_s: float = 1.0,
+    ) -> CommandResult:
+        """Run a program as the stage ``name``: ``argv`` as a list, or one string for ``/bin/sh``.
+
+        It has a process group of its own, which never outlives its worker; its output goes to the stage's log, and with
+        ``capture`` its stdout to the result as well. ``env`` is added to the worker's and is not recorded. Raises
+        StageError for an exit code that is not in ``expect``, for one that took longer than ``timeout_s``, and for a
+        program that cannot be started.
+        """
+        command = Command(argv, cwd, dict(env or {}), tuple(expect), capture, timeout_s)
+        return await self._commands.run(name, command, retries=retries, backoff_s=backoff_s)
+
+    async def sleep(self, duration_s: float) -> None:
+        """Wait without a slot. The time to wake is recorded: after a kill only what is left of it is waited."""
+        until_ms = await self._stages.run(wake_time, (duration_s,), {})
+        await self._attempt.rest((until_ms - time.time_ns() // 1_000_000) / 1000)
 
     @overload
     async def map(

@@ -9,6 +9,7 @@ from typing import Any
 
 from poolboard.journal import queue
 from poolboard.journal.errors import Refused
+from poolboard.journal.model import RunRow
 from poolboard.journal.states import ControlState, IllegalMove, RunStatus
 from poolboard.journal.transaction import Transaction
 
@@ -34,11 +35,10 @@ STATUS_OF: dict[ControlState, RunStatus] = {
 class Controller:
     """The control state of one root run; ``on_stopped`` is called once, when nothing runs any more."""
 
-    def __init__(
-        self, dispatcher: Dispatcher, state: ControlState, revision: int, grace_s: float, on_stopped: Callable[[], None]
-    ) -> None:
+    def __init__(self, dispatcher: Dispatcher, run: RunRow, grace_s: float, on_stopped: Callable[[], None]) -> None:
         self._dispatcher, self._grace_s, self._on_stopped = dispatcher, grace_s, on_stopped
-        self.state, self.revision = state, revision
+        self.state, self.revision = run.control, run.control_revision
+        self._by, self._why = run.control_by, run.control_why
         #: Set once the coordinator winds up: what is wished from then on is for its successor.
         self.closing = False
         self._busy = asyncio.Lock()
@@ -77,7 +77,7 @@ class Controller:
     async def resume_after_restart(self) -> None:
         """A person asked for a new coordinator: whatever was wished before, the run goes on."""
         if self.state == "stopping":
-            await self._move("stopped", "poolboard", None)
+            await self._move("stopped", self._by, self._why)
         if self.state != "running":
             await self._move("running", "user", None)
 
@@ -93,9 +93,9 @@ class Controller:
     async def _paused(self) -> None:
         async with self._busy:
             if self.state == "pausing":
-                await self._write("paused", None, None)
+                await self._write("paused", self._by, self._why)
 
-    async def _move(self, state: ControlState, by: str, why: str | None) -> None:
+    async def _move(self, state: ControlState, by: str | None, why: str | None) -> None:
         async with self._busy:
             if self.closing:
                 raise Refusal(f"this coordinator is ending ({self.state}); ask again in a moment")
@@ -113,6 +113,7 @@ class Controller:
             queue.set_status(tx, lease, STATUS_OF[state])
             return told
 
+        self._by, self._why = by, why
         before = self._dispatcher.pool.control
         if state != "running":
             self._dispatcher.pool.control = state
@@ -136,20 +137,20 @@ class Controller:
         stopped, self._on_stopped = self._on_stopped, lambda: None
         asyncio.get_running_loop().call_soon(stopped)
 
+    def stopped_member(self, status: RunStatus, error: str | None) -> Callable[[Transaction], None]:
+        """Return the write that ends ``stopping``: every attempt back to ready, its start given back."""
+        lease, tokens = self._dispatcher.lease, list(self._dispatcher.tokens.values())
+        by, why = self._by, self._why
 
-def stopped_member(dispatcher: Dispatcher, status: RunStatus, error: str | None) -> Callable[[Transaction], None]:
-    """Return the write that ends ``stopping``: every attempt back to ready, its start given back, then ``stopped``."""
-    lease, tokens = dispatcher.lease, list(dispatcher.tokens.values())
+        def member(tx: Transaction) -> None:
+            for token in tokens:
+                # A refusal comes before any write: that item has settled in the meantime.
+                with suppress(Refused):
+                    queue.release(tx, lease, token, give_start_back=True)
+            queue.set_control(tx, lease, "stopped", by, why)
+            queue.set_status(tx, lease, status, error=error)
 
-    def member(tx: Transaction) -> None:
-        for token in tokens:
-            # A refusal comes before any write: that item has settled in the meantime.
-            with suppress(Refused, IllegalMove):
-                queue.release(tx, lease, token, give_start_back=True)
-        queue.set_control(tx, lease, "stopped", None, None)
-        queue.set_status(tx, lease, status, error=error)
-
-    return member
+        return member
 
 
 def granting(controller: Controller, message: wire.ControlRequest) -> Coroutine[Any, Any, str]:

@@ -19,10 +19,10 @@ from poolboard.journal.sqlite import SqliteJournal
 from poolboard.journal.states import TERMINAL_RUN
 
 from . import faults, logs, takeover
-from .coordinator import Coordinator, Intent
+from .coordinator import Coordinator
 from .definitions import digest_of, same_program
 from .errors import ChangedCode, EngineError, UserMistake
-from .header import RunHeader
+from .header import Intent, RunHeader
 from .payload import dumps
 
 log = logging.getLogger("poolboard")

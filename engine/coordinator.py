@@ -8,7 +8,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from poolboard.journal import queue
 from poolboard.journal.errors import JournalError, Refused
@@ -19,11 +19,11 @@ from poolboard.journal.transaction import Transaction
 
 from . import takeover, wire
 from .client_desk import ClientDesk
-from .control import Controller, stopped_member
+from .control import Controller
 from .dispatch import Dispatcher
 from .fleet import LocalFleet
 from .folder import CoordinatorFile, RunFolder
-from .header import RunHeader
+from .header import Intent, RunHeader
 from .identity import ProcessIdentity
 from .payload import dumps
 from .peers import Peer
@@ -34,8 +34,6 @@ from .recorder import Recorder
 from .worker import WorkerSettings
 from .worker_desk import WorkerDesk
 
-#: ``resume``: a person wants the run to go on. ``restart``: its coordinator crashed; what was wished stays in force.
-Intent = Literal["resume", "restart"]
 log = logging.getLogger("poolboard")
 LEASE_RENEWAL_S = 5.0
 #: How long an attached screen gets to take in the last summary.
@@ -64,9 +62,7 @@ class Coordinator:
         self.progress = Progress(
             journal.reader, run.run_id, lease.number, lease.epoch, self.pool, self.desk, self.fleet
         )
-        self.controller = Controller(
-            self.dispatcher, run.control, run.control_revision, header.grace_s, self._stop_is_due
-        )
+        self.controller = Controller(self.dispatcher, run, header.grace_s, self._stop_is_due)
         self.clients = ClientDesk(self.controller, self.progress.summary)
         self._peers: dict[Peer, str] = {}
         self._takeover: takeover.Takeover | None = None
@@ -288,7 +284,7 @@ class Coordinator:
         if status in TERMINAL_RUN:
             await self._finish()
         else:
-            await self.recorder.record(stopped_member(self.dispatcher, status, error))
+            await self.recorder.record(self.controller.stopped_member(status, error))
         self._done.set()
 
     async def _finish(self) -> None:

@@ -4,15 +4,26 @@ from __future__ import annotations
 
 import json
 import traceback
+from pathlib import Path
+
+from .errors import StageError
 
 #: A deep recursion prints thousands of lines; its two ends say all.
 TRACEBACK_LIMIT_BYTES = 16 * 1024
 MESSAGE_LIMIT = 2000
 LINE_LIMIT = 200
+#: Frames of these files are ours; between the frames of the person's code they only hide it.
+OWN_FOLDER = str(Path(__file__).parent)
 
 
 def describe(error: BaseException) -> dict[str, str]:
-    """Return ``type``, ``message`` and ``traceback`` of an exception; one whose ``__str__`` raises is told as such."""
+    """Return ``type``, ``message`` and ``traceback`` of an exception, and the ``stage`` that raised it if one did.
+
+    An exception whose ``__str__`` raises is told as such.
+    """
+    if isinstance(error, StageError):
+        told = {"type": error.type, "message": error.message, "traceback": error.traceback, "stage": error.stage}
+        return {name: _cut(text, TRACEBACK_LIMIT_BYTES) for name, text in told.items()}
     kind = type(error).__name__
     if isinstance(error, SystemExit):
         kind = f"SystemExit({error.code!r})"
@@ -20,23 +31,38 @@ def describe(error: BaseException) -> dict[str, str]:
         message = "" if isinstance(error, SystemExit) else str(error)
     except Exception as second:
         message = f"<its text cannot be had: {type(second).__name__}>"
-    try:
-        text = "".join(traceback.format_exception(error))
-    except Exception:
-        text = f"{kind}: {message}\n"
-    return {"type": kind, "message": _cut(message, MESSAGE_LIMIT), "traceback": _cut(text, TRACEBACK_LIMIT_BYTES)}
+    return {
+        "type": kind,
+        "message": _cut(message, MESSAGE_LIMIT),
+        "traceback": _cut(_traceback(error) or f"{kind}: {message}\n", TRACEBACK_LIMIT_BYTES),
+    }
 
 
 def one_line(failure: dict[str, str]) -> str:
     """Return the failure in one line for lists."""
     message = " ".join(failure["message"].split())
     line = f"{failure['type']}: {message}" if message else failure["type"]
+    if "stage" in failure:
+        line = f"stage {failure['stage']}: {line}"
     return line if len(line) <= LINE_LIMIT else line[: LINE_LIMIT - 1] + "…"
 
 
 def as_payload(failure: dict[str, str]) -> str:
     """Return the failure as the JSON of its event."""
     return json.dumps({"failure": failure}, separators=(",", ":"))
+
+
+def _traceback(error: BaseException) -> str:
+    """Return the traceback as the person would see it without us."""
+    try:
+        told = traceback.TracebackException.from_exception(error)
+        own = told.stack
+        told.stack = traceback.StackSummary.from_list(
+            [frame for frame in own if not frame.filename.startswith(OWN_FOLDER)] or own
+        )
+        return "".join(told.format())
+    except Exception:
+        return ""
 
 
 def _cut(text: str, limit: int) -> str:

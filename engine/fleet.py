@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import math
 import os
 import secrets
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
@@ -16,9 +16,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from . import spawn, strays
 from .folder import RunFolder
 from .identity import ProcessIdentity
 
+log = logging.getLogger("poolboard")
 #: How much of a worker's own output is shown when it dies (SPEC 1.A).
 STDERR_TAIL_BYTES = 8192
 #: Starts that die before they say hello, in a row over all places, before the fleet gives up.
@@ -95,6 +97,7 @@ class LocalFleet:
         await self._gone(members, KILL_AFTER_S)
         self._signal(members, signal.SIGKILL)
         await self._gone(members, KILL_AFTER_S)
+        await asyncio.to_thread(strays.end, [member.worker for member in members])
 
     def kill(self, worker: str) -> None:
         """End a worker that is in the way; it is replaced."""
@@ -115,11 +118,12 @@ class LocalFleet:
         log = os.open(self._log_path(worker), os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
         try:
             process = subprocess.Popen(
-                [sys.executable, "-P", "-m", "poolboard.engine.worker"],
+                spawn.command("worker"),
                 stdin=subprocess.PIPE,
                 stdout=log,
                 stderr=log,
                 cwd=self._cwd,
+                env={**spawn.environment(), strays.MARK: worker},
                 start_new_session=True,
             )
         finally:
@@ -156,8 +160,13 @@ class LocalFleet:
             return
         if not member.joined:
             self._futile += 1
-        # Whatever the worker left in its session (a shell command) must not outlive it.
-        _kill_group(member.identity.pid)
+        # What it had started (a shell command) must not outlive it, nor run beside the next attempt.
+        self._spawn_task(self._bury(member, reason))
+
+    async def _bury(self, member: Member, reason: str) -> None:
+        left = await asyncio.to_thread(strays.end, [member.worker])
+        for identity in left:
+            log.warning("process %d of worker %s cannot be ended", identity.pid, member.worker)
         self._on_lost(member.worker, reason)
         if self._futile >= FUTILE_STARTS:
             self._on_futile(f"workers cannot start ({reason}): {self.tail(member.worker)}")
@@ -206,12 +215,3 @@ def startup_deadline_s(workers: int) -> float:
     cores = os.cpu_count() or 1
     load = os.getloadavg()[0] / cores
     return min(600.0, 30.0 * max(1.0, math.ceil(workers / cores) / 4) * max(1.0, load))
-
-
-def _kill_group(pgid: int) -> None:
-    """Kill what is left of the session of a leader that is known to be dead.
-
-    While a member of the group lives its number is not given to another process, so no identity is needed here.
-    """
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(pgid, signal.SIGKILL)

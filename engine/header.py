@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
+
+#: ``resume``: a person wants the run to go on. ``restart``: its coordinator crashed; what was wished stays in force.
+Intent = Literal["resume", "restart"]
 
 
 class RunHeader(BaseModel):

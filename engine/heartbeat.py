@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Callable
 
-from . import wire
+from . import strays, wire
 
 INTERVAL_S = 1.0
 #: Exit code of a worker that lost its coordinator and found no successor (EX_TEMPFAIL of sysexits.h).
@@ -37,6 +37,7 @@ class HeartbeatThread(threading.Thread):
             if self._beat():
                 heard = time.monotonic()
             elif time.monotonic() - heard > self._patience_s:
+                strays.end([self._worker])
                 os._exit(EXIT_ORPHANED)
             time.sleep(INTERVAL_S)
 

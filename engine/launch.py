@@ -17,12 +17,11 @@ from typing import Any
 from poolboard.journal.model import NewRun
 from poolboard.journal.sqlite import SqliteJournal
 
-from . import errors
-from .coordinator import Intent
+from . import errors, spawn, strays
 from .definitions import read_source, split_target
 from .errors import CoordinatorGone, UserMistake
 from .folder import RunFolder, default_journal, make_private
-from .header import RunHeader
+from .header import Intent, RunHeader
 
 DEFAULT_SLOTS = 4
 PROBE_LIMIT_S = 60.0
@@ -97,10 +96,8 @@ async def probe(path: Path, workflow: str | None, inputs: dict[str, Any]) -> dic
         "values": {name: value for name, value in inputs.items() if name not in words},
     }
     process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-P",
-        "-m",
-        "poolboard.engine.probe",
+        *spawn.command("probe"),
+        env=spawn.environment(),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
@@ -149,8 +146,8 @@ def _spawn_and_listen(folder: Path, words: list[str]) -> bytes:
     try:
         pid = os.posix_spawn(
             sys.executable,
-            [sys.executable, "-P", "-m", "poolboard.engine.coordinate", *words],
-            os.environ,
+            spawn.command("coordinate", *words),
+            {name: value for name, value in spawn.environment().items() if name != strays.MARK},
             file_actions=[
                 (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
                 (os.POSIX_SPAWN_DUP2, told, 1),

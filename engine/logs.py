@@ -37,6 +37,17 @@ class LogSink:
         self._size = 0
         self._lock = threading.Lock()
 
+    def fileno(self) -> int:
+        """Return the open file, for a program that writes to it itself."""
+        with self._lock:
+            return self._opened()
+
+    def _opened(self) -> int:
+        if self._descriptor is None:
+            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        return self._descriptor
+
     def write(self, data: bytes) -> None:
         """Append bytes at once, unbuffered: a killed worker has lost nothing that it printed."""
         if not data:
@@ -44,14 +55,11 @@ class LogSink:
         with self._lock:
             if self._size >= STAGE_LOG_LIMIT_BYTES:
                 return
-            if self._descriptor is None:
-                self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-                self._descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
             self._size += len(data)
             if self._size >= STAGE_LOG_LIMIT_BYTES:
                 data += b"\n[poolboard: this stage's log is full at %d bytes; the rest is not kept]\n" % self._size
             try:
-                os.write(self._descriptor, data)
+                os.write(self._opened(), data)
             except OSError:
                 # A full disk for logs must not fail the work: the journal tells its own truth.
                 self._size = STAGE_LOG_LIMIT_BYTES

@@ -6,10 +6,12 @@ Read-only towards the journal, and it never runs user code. What has no coordina
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from poolboard.journal.errors import JournalUnusable, RunNotFound
 from poolboard.journal.model import RunRow, WorkRow
@@ -17,15 +19,15 @@ from poolboard.journal.reader import Reader
 
 from . import views
 from .child_view import child_view
-from .client import Client
 from .errors import AmbiguousRun, CoordinatorGone, UnknownRun, UserMistake
 from .folder import RunFolder, default_journal
-from .header import RunHeader
 from .identity import ProcessIdentity
-from .launch import start_coordinator
 from .summary import ACTIVE_STATUSES, run_view, stage_views
 from .views import Acknowledgement, ChildPage, ChildRow, ChildView, CoordinatorView, Counts, Cursor, RunView, Summary
 from .watch import FolderWatch
+
+if TYPE_CHECKING:
+    from .client import Client
 
 LOG_READ_LIMIT_BYTES = 4 * 1024 * 1024
 FALLBACK_POLL_S = 1.0
@@ -94,7 +96,7 @@ class Monitor:
         row = await self._run(run_id)
         if _coordinator_of(row).alive:
             try:
-                async with Client.connect(_folder_of(row)) as client:
+                async with _connect(row) as client:
                     async for summary in client.summaries(interval_s=1.0):
                         return summary
             except CoordinatorGone:
@@ -111,7 +113,7 @@ class Monitor:
             row = await self._run(run_id)
             if _coordinator_of(row).alive:
                 try:
-                    async with Client.connect(_folder_of(row)) as client:
+                    async with _connect(row) as client:
                         async for summary in client.summaries(interval_s):
                             yield summary
                             last = summary
@@ -197,6 +199,9 @@ class Monitor:
     async def _start(
         self, row: RunRow, intent: Literal["resume", "restart"], *, accept_code: bool = False
     ) -> Acknowledgement:
+        # Late: a screen that only looks need not load what starts processes.
+        from .launch import start_coordinator
+
         folder = _folder_of(row)
         await start_coordinator(self._path, row.run_id, str(folder.path), intent, accept_code=accept_code)
         row = await self._run(row.run_id)
@@ -212,7 +217,7 @@ class Monitor:
         if not _coordinator_of(row).alive:
             status = run_view(row, _now_ms(), coordinator_alive=False).status
             raise UserMistake(f"run {run_id[:8]} is {status}; 'poolboard resume' goes on with it")
-        async with Client.connect(_folder_of(row)) as client:
+        async with _connect(row) as client:
             answer = await client.control(verb, by, why, now=now)
         row = await self._run(run_id)
         if not answer.ok:
@@ -284,7 +289,15 @@ def _coordinator_of(row: RunRow) -> CoordinatorView:
 
 
 def _folder_of(row: RunRow) -> RunFolder:
-    return RunFolder(Path(RunHeader.model_validate_json(row.header).folder))
+    # Not through the pydantic model: a list of runs need not load pydantic for one path each.
+    return RunFolder(Path(json.loads(row.header)["folder"]))
+
+
+def _connect(row: RunRow) -> AbstractAsyncContextManager[Client]:
+    """Connect to the run's coordinator. Imported late: most looks at a journal meet no coordinator."""
+    from .client import Client
+
+    return Client.connect(_folder_of(row))
 
 
 def _now_ms() -> int:

@@ -11,10 +11,8 @@ Rules kept here:
 from __future__ import annotations
 
 import heapq
-from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 from poolboard.journal.states import SETTLED_WORK, ControlState
 
@@ -45,56 +43,7 @@ from .pool_events import (
     WorkerLost,
     WorkLoaded,
 )
-
-#: Starts of one child in all before it is given up (SPEC 1.26).
-MAX_STARTS = 3
-
-#: Where a group is: parent, the parent's generation, its number there.
-GroupKey = tuple[int, int, int]
-#: ``moving``: a journal write that decides its next state is under way. ``retained``: leased under an older epoch.
-ItemState = Literal["ready", "later", "claiming", "active", "waiting", "retained", "moving"]
-
-
-@dataclass(slots=True)
-class Item:
-    """One unsettled work item."""
-
-    n: int
-    group: GroupKey
-    state: ItemState
-    generation: int = 0
-    starts: int = 0
-    worker: str | None = None
-    priority: int = 0
-    held_slot: bool = False
-
-
-@dataclass(slots=True)
-class Group:
-    """Unsettled members, those of them that are ready (a heap), and how many are active."""
-
-    limit: int
-    members: set[int] = field(default_factory=set)
-    ready: list[int] = field(default_factory=list)
-    active: int = 0
-    offered: bool = False
-    closed: bool = False
-    told: bool = False
-
-
-@dataclass(slots=True)
-class Place:
-    """One worker: its slots, which runs hold one, which want theirs back."""
-
-    slots: int
-    holding: set[int] = field(default_factory=set)
-    wanting: deque[int] = field(default_factory=deque)
-
-    @property
-    def free(self) -> int:
-        """How many slots are free."""
-        return self.slots - len(self.holding)
-
+from .pool_state import MAX_STARTS, Group, GroupKey, Item, ItemState, Place
 
 #: The root and children whose parent has not asked for them again since a restart are in groups of these limits.
 _ROOT_LIMIT, _ORPHAN_LIMIT = 1, 0

@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from . import spawn
 from .definitions import load
 from .errors import UserMistake
 from .payload import Unrecordable
@@ -47,6 +48,7 @@ def main() -> None:
     """Run the probe. What the file prints while it is imported goes to stderr, never into the answer."""
     out = os.dup(1)
     os.dup2(2, 1)
+    spawn.forget_import_root()
     asked = json.loads(sys.stdin.buffer.read())
     try:
         told = {"ok": True} | answer(asked["path"], asked["workflow"], asked["words"], asked["values"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from poolboard.journal.sqlite import SqliteJournal
@@ -11,6 +12,11 @@ from poolboard.journal.transaction import Transaction
 
 Member = Callable[[Transaction], Any]
 Then = Callable[[Any], None]
+
+#: Requests that the journal has at once: one that it writes, one that it takes up next without waiting for us.
+UNDER_WAY = 2
+#: Writes per request; the journal takes 2,000 at most.
+MOST_MEMBERS = 1000
 
 
 class Recorder:
@@ -52,16 +58,20 @@ class Recorder:
             await asyncio.sleep(0.002)
 
     def _submit(self) -> None:
-        members, thens = self._members, self._thens
-        self._members, self._thens, self._due = [], [], False
+        """Hand over what has come together; while UNDER_WAY requests are being written, more comes together."""
+        self._due = False
+        if not self._members or self._under_way >= UNDER_WAY:
+            return
+        members, thens = self._members[:MOST_MEMBERS], self._thens[:MOST_MEMBERS]
+        del self._members[:MOST_MEMBERS], self._thens[:MOST_MEMBERS]
         self._under_way += 1
-        future = self._journal.submit(members)
-        future.add_done_callback(lambda done: self._settle(thens, done))
+        self._journal.submit(members).add_done_callback(partial(self._settle, thens))
 
     def _settle(self, thens: list[Then], done: asyncio.Future[list[Any]]) -> None:
         self._under_way -= 1
         error = done.exception()
         results: list[Any] = [error] * len(thens) if error is not None else done.result()
+        self._submit()
         try:
             for then, result in zip(thens, results, strict=True):
                 then(result)

@@ -42,26 +42,26 @@ class StageCalls:
             recorded = replay.outcome(call)
             if recorded is not None:
                 return _recorded(stage, recorded)
-            async with self._attempt.in_stage(stage.name):
-                return await self._tried(stage, call, typed)
+            return await self._tried(stage, call, typed)
         finally:
             replay.end()
 
     async def _tried(self, stage: Stage[..., Any], call: Call, typed: dict[str, Any]) -> Any:
+        """Try until the stage returns or has no try left; between two tries the run holds no slot."""
         sink = self._attempt.new_sink(stage.name)
         try:
             for number in range(1, stage.retries + 2):
-                started_at, started = time.time_ns() // 1_000_000, time.perf_counter()
-                text, error = await self._outcome(stage, typed, sink)
-                if error is not None:
+                async with self._attempt.in_stage(stage.name):
+                    started_at, started = time.time_ns() // 1_000_000, time.perf_counter()
+                    text, error = await self._outcome(stage, typed, sink)
+                    if error is None:
+                        await self._commit(stage, call, text, None, started_at, started, number)
+                        return stage.signature.result.decode(text)
                     failure = describe(error)
-                    if number <= stage.retries and isinstance(error, Exception):
-                        await self._rest(stage, number, failure, sink)
-                        continue
-                    await self._commit(stage, call, None, failure, started_at, started, number)
-                    raise StageError(stage.name, failure["type"], failure["message"], failure["traceback"]) from error
-                await self._commit(stage, call, text, None, started_at, started, number)
-                return stage.signature.result.decode(text)
+                    if number > stage.retries or not isinstance(error, Exception):
+                        await self._commit(stage, call, None, failure, started_at, started, number)
+                        raise _stage_error(stage, failure) from error
+                await self._rest(stage, number, failure, sink)
         finally:
             sink.close()
         raise AssertionError("the last try returns or raises")
@@ -130,8 +130,7 @@ class StageCalls:
         pause_s = min(stage.backoff_s * 2 ** (number - 1), BACKOFF_LIMIT_S) * random.uniform(0.5, 1.0)
         told = f"[poolboard: try {number} failed: {one_line(failure)}; next try in {pause_s:.1f} s]\n"
         sink.write(told.encode("utf-8", "surrogateescape"))
-        self._attempt.note = f"retry {number} of {stage.retries}"
-        await asyncio.sleep(pause_s)
+        await self._attempt.rest(pause_s)
 
 
 def _caught(function: Callable[..., Any], typed: dict[str, Any]) -> tuple[Any, BaseException | None]:
@@ -142,8 +141,11 @@ def _caught(function: Callable[..., Any], typed: dict[str, Any]) -> tuple[Any, B
         return None, error
 
 
+def _stage_error(stage: Stage[..., Any], failure: dict[str, str]) -> StageError:
+    return StageError(stage.name, failure["type"], failure["message"], failure.get("traceback", ""))
+
+
 def _recorded(stage: Stage[..., Any], outcome: Outcome) -> Any:
     if outcome.failure is not None:
-        told = outcome.failure
-        raise StageError(stage.name, told["type"], told["message"], told.get("traceback", ""))
+        raise _stage_error(stage, outcome.failure)
     return stage.signature.result.decode_value(outcome.value)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 
 from poolboard.journal.errors import LeaseHeld
 from poolboard.journal.model import Lease, LiveWork, Token
 from poolboard.journal.sqlite import SqliteJournal
 
+from . import strays
 from .dispatch import Dispatcher
 from .errors import RunElsewhere
 from .fleet import LocalFleet
@@ -65,6 +67,10 @@ async def load(journal: SqliteJournal, lease: Lease) -> Takeover:
         else:
             gone.add(row.worker)
     gone |= {item.worker for item in work if item.worker and item.worker not in alive}
+    # What dead workers had started must be gone before its work is given to anybody else (SPEC 1.19).
+    left = await asyncio.to_thread(strays.end, gone)
+    if left:
+        raise RunElsewhere(f"process {left[0].pid} of an earlier worker cannot be ended; end it, then resume")
     return Takeover(work, alive, gone)
 
 

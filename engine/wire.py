@@ -13,6 +13,8 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from poolboard.journal.states import ControlState, WorkState
 
+from .views import Summary
+
 #: A peer that announces a larger frame is cut off. A chunk of 1,000 children with 16 KiB of input each fits.
 FRAME_LIMIT_BYTES = 64 * 1024 * 1024
 _LENGTH = struct.Struct(">I")
@@ -332,6 +334,8 @@ AnyMessage = Annotated[
     | ClientHello | Subscribe | Seen | ControlRequest | ControlAnswer | SummaryNews,
     Field(discriminator="t"),
 ]  # fmt: skip
+#: The codec of what SummaryNews carries.
+SUMMARY: TypeAdapter[Summary] = TypeAdapter(Summary)
 _FRAME: TypeAdapter[list[AnyMessage]] = TypeAdapter(list[AnyMessage])
 
 

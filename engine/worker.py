@@ -18,7 +18,7 @@ from pydantic import BaseModel
 
 from poolboard.journal.reader import Reader
 
-from . import faults, logs, wire
+from . import faults, logs, spawn, strays, wire
 from .attempt import Attempt, Gate, Surroundings
 from .channel import Channel
 from .definitions import Module, load
@@ -177,6 +177,7 @@ class Worker:
                     pass
             await asyncio.sleep(SUCCESSOR_POLL_S)
         log.warning("no successor came; this worker ends")
+        strays.end([self._settings.worker])
         os._exit(EXIT_ORPHANED)
 
 
@@ -196,6 +197,7 @@ def _read_settings() -> WorkerSettings:
 def main() -> Any:
     """Run one worker process."""
     faults.arm("worker")
+    spawn.forget_import_root()
     settings = _read_settings()
     logs.attribute_prints()
     logs.to_stderr()
@@ -207,7 +209,8 @@ def main() -> Any:
         sys.exit(f"poolboard: {module.path} changed while the run went on; resume with --accept-code to use it")
     asyncio.run(_main(settings, module))
     sys.stdout.flush()
-    # Threads of stages that were given up may still run; nothing of theirs is wanted.
+    # Threads of stages that were given up may still run, and programs; nothing of theirs is wanted.
+    strays.end([settings.worker])
     os._exit(0)
 
 

@@ -31,7 +31,10 @@ def object_bytes(text: str, what: str) -> bytes:
 
 def value_bytes(text: str, what: str) -> bytes:
     """Return the UTF-8 of a JSON value; raises BadPayload if it is empty, too large or not Unicode."""
-    data = text_bytes(text, what)
+    try:
+        data = text.encode()
+    except UnicodeEncodeError as error:
+        raise not_unicode(error, text, what) from None
     if not data or b"\0" in data:
         raise not_json(text, what)
     if len(data) > MAX_PAYLOAD_BYTES:
@@ -47,7 +50,12 @@ def text_bytes(text: str, what: str) -> bytes:
     try:
         return text.encode()
     except UnicodeEncodeError as error:
-        raise BadPayload(f"{what} is not valid Unicode at character {error.start}: {text[:60]!r}") from None
+        raise not_unicode(error, text, what) from None
+
+
+def not_unicode(error: UnicodeEncodeError, text: str, what: str) -> BadPayload:
+    """Return the error for a text that UTF-8 cannot hold."""
+    return BadPayload(f"{what} is not valid Unicode at character {error.start}: {text[:60]!r}")
 
 
 def not_json(text: str, what: str) -> BadPayload:

@@ -244,8 +244,7 @@ class Reader:
         after = base(run) - 1
         while True:
             rows = await self._rows(
-                f"SELECT {LIVE_COLUMNS} FROM work WHERE run = ? AND state IN ('ready', 'leased', 'waiting') "
-                "AND id > ? ORDER BY id LIMIT ?",
+                f"SELECT {LIVE_COLUMNS} FROM work WHERE run = ? AND ended_at IS NULL AND id > ? ORDER BY id LIMIT ?",
                 (run, after, PAGE),
             )
             found.extend(live_work(row) for row in rows)

@@ -22,6 +22,7 @@ COMPLETED_KEY: Final = key_digest('["WorkCompleted"]')
 FAILED_KEY: Final = key_digest('["WorkFailed"]')
 
 SETTLE = "UPDATE work SET state = ?, expires_at = NULL, ended_at = ?, error = ?, changed = ? WHERE id = ?"
+INSERT_RESULT = "INSERT INTO results (id, value) SELECT ?1, ?2 WHERE json_valid(?2)"
 SELECT_OPERATION = "SELECT seq, generation, request FROM operations WHERE run = ? AND work = ? AND key = ?"
 PUT_OPERATION = "INSERT OR REPLACE INTO operations (run, work, key, seq, generation, request) VALUES (?, ?, ?, ?, ?, ?)"
 RETRY_FAILED = """
@@ -44,13 +45,12 @@ def complete(tx: Transaction, lease: Lease, token: Token, result: str) -> Receip
         return _settled_before(tx, run, token, COMPLETED_KEY, request)
     check_current(run, row, token)
     check_writable(tx, run, row, token.n)
-    if not tx.execute("SELECT json_valid(?)", (result,)).fetchone()[0]:
-        raise not_json(result, "result")
     state = count_move(run, token.n, "complete", row.state)
     work_id = run.base + token.n
+    if tx.execute(INSERT_RESULT, (work_id, result)).rowcount != 1:
+        raise not_json(result, "result")
     seq = tx.append(run, WORK_COMPLETED, "{}", token.n)
     tx.execute(PUT_OPERATION, (run.number, token.n, COMPLETED_KEY, seq, token.generation, request))
-    tx.execute("INSERT INTO results (id, value) VALUES (?, ?)", (work_id, result))
     tx.execute(SETTLE, (state, tx.now, None, tx.stamp(), work_id))
     return Receipt(seq, tx.now)
 
@@ -59,12 +59,13 @@ def fail(tx: Transaction, lease: Lease, token: Token, error_line: str, payload: 
     """Settle the work item as failed: one line for lists, the whole story in the payload (JSON object).
 
     Also for an attempt of an older epoch, or a ready item: it is the coordinator who gives up on it. A ready item's
-    token names its generation; its worker is not looked at. Raises StaleWorkLease, RootNotRunning, IdentityConflict.
+    token has an empty worker: a lost worker's late word must not end what was given back.
+    Raises StaleWorkLease, RootNotRunning, IdentityConflict.
     """
     run = tx.authority(lease)
     data = object_bytes(payload, "failure")
     row = find(tx, run, token.n)
-    if row.worker is not None or row.generation != token.generation:
+    if row.state != "ready" or token.worker or row.generation != token.generation:
         check_attempt(run, row, token)
     request = digest(data)
     if row.state == "failed":

@@ -65,6 +65,7 @@ class Writer:
     ) -> None:
         self._connection, self._where, self._fault, self._busy_limit_s = connection, where, fault, busy_limit_s
         self._execute = connection.cursor().execute
+        self._execute("PRAGMA busy_timeout = 0")  # _begin waits better
         self._checkpointer = Checkpointer(connection, Path(where))
         self._loop = asyncio.get_running_loop()
         self._requests: SimpleQueue[Request | None] = SimpleQueue()

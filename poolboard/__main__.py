@@ -25,7 +25,8 @@ def main(words: list[str] | None = None) -> int:
     debug = "--debug" in given[:end]
     try:
         code = _dispatch([word for i, word in enumerate(given) if i >= end or word != "--debug"])
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
         return code
     except KeyboardInterrupt:
         return exit_codes.INTERRUPTED

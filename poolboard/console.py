@@ -13,7 +13,9 @@ def say(*lines: str) -> None:
 
 
 def say_all(lines: Iterable[str]) -> None:
-    """Write lines to standard output at once."""
+    """Write lines to standard output at once; where there is none (``>&-``) they go nowhere."""
+    if sys.stdout is None:
+        return
     for text in lines:
         sys.stdout.write(f"{text}\n")
     sys.stdout.flush()
@@ -21,6 +23,8 @@ def say_all(lines: Iterable[str]) -> None:
 
 def complain(text: str) -> None:
     """Write one line to standard error. What cannot be written there cannot be helped."""
+    if sys.stderr is None:
+        return
     try:
         sys.stderr.write(f"{text}\n")
         sys.stderr.flush()

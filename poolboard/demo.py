@@ -10,6 +10,7 @@ import ast
 import hashlib
 import io
 import os
+import threading
 import tokenize
 import warnings
 from collections import Counter
@@ -31,6 +32,9 @@ MAX_FAILURES = 500
 NOT_OURS = frozenset({"__pycache__", "dist-packages", "site-packages"})
 #: The name under which sources are compiled; a filter for warnings can name it.
 SOURCE_NAME = "<surveyed>"
+#: One parser at a time, tried so often; see ``_parsed``.
+_PARSING = threading.RLock()
+PARSE_TRIES = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,12 +255,32 @@ def _tree(source: bytes) -> ast.Module:
     if not any(getattr(entry[3], "pattern", None) == SOURCE_NAME for entry in warnings.filters):
         warnings.filterwarnings("ignore", module=SOURCE_NAME)
     try:
-        return ast.parse(source, filename=SOURCE_NAME)
+        return _parsed(source)
     except SyntaxError as error:
         raise type(error)(f"{error.msg} (line {error.lineno})" if error.lineno else error.msg) from None
     except (RecursionError, MemoryError):
         # Which of the two, and with which words, depends on how deep the caller stood already.
         raise RecursionError("nested too deeply for Python's parser") from None
+
+
+def _parsed(source: bytes) -> ast.Module:
+    """Parse, whatever else this process parses meanwhile.
+
+    Up to Python 3.12 the parser counts its depth once per process, so a sound file now and then failed with
+    "SystemError: AST constructor recursion depth mismatch" (CPython issue 106905):
+    1. one thread builds a tree, the garbage collector runs Python code in the middle of it;
+    2. that code, or another thread that got its turn, parses too (formatting a traceback does) and moves the count;
+    3. the first thread ends with a count that is not the one it began with.
+    The lock keeps stages from each other, the repetition helps against the rest.
+    """
+    for _ in range(PARSE_TRIES - 1):
+        try:
+            with _PARSING:
+                return ast.parse(source, filename=SOURCE_NAME)
+        except SystemError:
+            continue
+    with _PARSING:
+        return ast.parse(source, filename=SOURCE_NAME)
 
 
 def _functions(tree: ast.Module) -> Iterator[Function]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import gc
 import json
 import shutil
 import sysconfig
@@ -141,6 +143,28 @@ def test_a_file_that_has_gone_fails_without_naming_its_absolute_path(tmp_path: P
 def test_an_old_escape_is_no_failure_even_where_warnings_are_errors(tmp_path: Path) -> None:
     write(tmp_path, escape="x = '\\d'\n")
     assert demo.parse(str(tmp_path / "escape.py")).functions == 0
+
+
+def test_a_sound_file_parses_although_the_garbage_collector_makes_others_parse_in_between(tmp_path: Path) -> None:
+    class Litter:
+        """A cycle whose end parses, as a finalizer does that formats a traceback."""
+
+        def __init__(self) -> None:
+            self.me = self
+
+        def __del__(self) -> None:
+            ast.parse("x = 1")
+
+    write(tmp_path, sound=BRANCHY * 50)
+    expected = demo.parse(str(tmp_path / "sound.py"))
+    threshold = gc.get_threshold()
+    gc.set_threshold(2000)
+    try:
+        for _ in range(40):
+            Litter()
+            assert demo.parse(str(tmp_path / "sound.py")) == expected
+    finally:
+        gc.set_threshold(*threshold)
 
 
 def test_files_are_listed_sorted_without_links_caches_and_foreign_packages(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from poolboard.engine.pool import MAX_STARTS, Pool
+from poolboard.engine.pool import Pool
 from poolboard.engine.pool_events import (
     AllParked,
     CancelWork,
@@ -29,6 +29,7 @@ from poolboard.engine.pool_events import (
     WorkerLost,
     WorkLoaded,
 )
+from poolboard.engine.pool_state import MAX_STARTS
 
 
 def told(pool: Pool, *events: Event) -> list[object]:

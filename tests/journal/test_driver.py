@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -104,3 +105,13 @@ def test_a_reader_cannot_write(path: Path) -> None:
         connection.execute("CREATE TABLE t (x)")
     assert connection.execute("PRAGMA wal_autocheckpoint").fetchone()[0] == 0
     connection.close()
+
+
+def test_nothing_else_imports_a_database_module() -> None:
+    root = Path(driver.__file__).parent.parent
+    folders = [root / "journal", root / "engine", root / "tui", root]
+    sources = {file.resolve() for folder in folders for file in folder.glob("*.py")}
+    importing = re.compile(r"^\s*(import|from)\s+(sqlite3|pysqlite3|apsw)\b", re.MULTILINE)
+    found = [file.name for file in sources if importing.search(file.read_text("utf-8"))]
+    assert len(sources) > 20
+    assert found == ["driver.py"]

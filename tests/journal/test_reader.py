@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ from poolboard.journal.errors import RunNotFound, StorageUnavailable
 from poolboard.journal.model import NewRun, WorkRow
 from poolboard.journal.reader import Reader
 from poolboard.journal.sqlite import SqliteJournal
+from poolboard.journal.transaction import Transaction
 
 if TYPE_CHECKING:
     from tests.journal.conftest import StartedRun
@@ -212,12 +214,15 @@ async def test_a_child_with_one_checkpoint_takes_less_than_a_kibibyte(run: Start
     await run.enqueue(
         *[run.child(f'["child","one_file","{n:032x}",0]', '{"input": {"path": "some/file.py"}}') for n in range(count)]
     )
-    tokens = [await run.claim(n) for n in range(1, count + 1)]
     payload = f'{{"value": {result}, "started_at": 1700000000000, "completed_at": 1700000000010}}'
-    for token in tokens:
-        key = f'["stage","measure","{token.n:032x}",0]'
-        await run.do(queue.commit, token, run.checkpoint(key, payload))
-        await run.do(queue.complete, token, result)
+
+    def whole_child(tx: Transaction, n: int) -> None:
+        claimed = queue.claim(tx, run.lease, n, "w1", 30_000)
+        assert claimed is not None
+        queue.commit(tx, run.lease, claimed.token, run.checkpoint(f'["stage","measure","{n:032x}",0]', payload))
+        queue.complete(tx, run.lease, claimed.token, result)
+
+    await run.journal.submit([partial(whole_child, n=n) for n in range(1, count + 1)])
     connection = connect(path, readonly=True)
     pages = (
         connection.execute("PRAGMA page_count").fetchone()[0]

@@ -141,7 +141,7 @@ def seen(app: App[object]) -> list[str]:
 
 async def until(pilot: Pilot[object], holds: Callable[[], bool], what: str) -> None:
     """Let the app go on until something holds; fails by saying what did not come."""
-    for _ in range(600):
+    for _ in range(300):
         if holds():
             return
         await pilot.pause(0.05)

@@ -75,7 +75,7 @@ async def test_the_board_counts_what_the_journal_counts(recorded: Recorded) -> N
 async def test_every_size_shows_how_it_stands_and_the_keys(recorded: Recorded, size: tuple[int, int]) -> None:
     app = PoolboardApp(str(recorded.journal), recorded.run_id)
     async with app.run_test(size=size) as pilot:
-        await until(pilot, says(pilot, "failed"), "the board")
+        await until(pilot, says(pilot, "100%"), "the board")
         lines = seen(app)
         assert "completed" in lines[0]
         assert "100%" in lines[1]
@@ -115,14 +115,17 @@ def _session(app: PoolboardApp) -> object:
     return board.session
 
 
-@pytest.mark.parametrize("name", NAMES)
-async def test_a_hostile_toast_is_shown_as_it_came(recorded: Recorded, name: str) -> None:
+async def test_hostile_toasts_are_shown_as_they_came(recorded: Recorded) -> None:
     app = PoolboardApp(str(recorded.journal))
-    async with app.run_test(size=(100, 30)) as pilot:
+    async with app.run_test(size=(100, 90), notifications=True) as pilot:
         await until(pilot, says(pilot, "everything"), "the run")
         assert isinstance(app.screen, RunsScreen)
-        app.screen.say(f"toast {name}.")
-        await until(pilot, says(pilot, f"toast {visible(name)}."), "the toast")
+        for name in NAMES:
+            app.screen.say(f"toast {name}.")
+        await until(pilot, says(pilot, f"toast {visible(NAMES[-1])}."), "the last toast")
+        shown = "\n".join(seen(app))
+        for name in NAMES:
+            assert f"toast {visible(name)}." in shown
 
 
 async def test_letters_in_the_filter_are_text_and_nothing_else(recorded: Recorded) -> None:
@@ -165,7 +168,7 @@ async def test_the_filter_finds_children_by_state_and_by_error(recorded: Recorde
 
 async def test_a_key_that_cannot_be_used_says_why_and_changes_nothing(recorded: Recorded) -> None:
     app = PoolboardApp(str(recorded.journal), recorded.run_id)
-    async with app.run_test(size=(100, 30)) as pilot:
+    async with app.run_test(size=(100, 30), notifications=True) as pilot:
         await until(pilot, says(pilot, f"{len(NAMES)} in all"), "all children")
         await pilot.press("x")
         await until(pilot, says(pilot, "stop: the run is completed"), "the reason")
@@ -230,7 +233,7 @@ async def test_marks_stay_on_their_rows_and_are_counted(recorded: Recorded) -> N
 @pytest.mark.parametrize("key", ["T"])
 async def test_the_theme_can_be_changed_while_looking(recorded: Recorded, key: str) -> None:
     app = PoolboardApp(str(recorded.journal), recorded.run_id)
-    async with app.run_test(size=(100, 30)) as pilot:
+    async with app.run_test(size=(100, 30), notifications=True) as pilot:
         await until(pilot, says(pilot, f"{len(NAMES)} in all"), "all children")
         before = app.theme
         await pilot.press(key)

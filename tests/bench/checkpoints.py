@@ -2,21 +2,18 @@
 
 Ours: so many callers, each waiting for its receipt before the next commit. Raw: one loop that puts the same number of
 the same rows into each commit, and waits for nobody. Rounds of the two take turns, for the machine is never quiet.
-Run: ``python -m tests.bench.journal_bench FOLDER``.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
-import sys
-import tempfile
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
-from statistics import median
 
 from poolboard.journal import queue
 from poolboard.journal.driver import Connection, connect
@@ -24,8 +21,20 @@ from poolboard.journal.model import Checkpoint, Lease, NewRun, NewWork, Token
 from poolboard.journal.sqlite import SqliteJournal
 
 HOUR_MS = 3_600_000
-ROUNDS = 5
 MEMBERS_PER_ROUND = 3_200
+
+
+@dataclass(frozen=True, slots=True)
+class Rates:
+    """Checkpoints a second, one value per round."""
+
+    ours: tuple[float, ...]
+    raw: tuple[float, ...]
+
+    @property
+    def ratios(self) -> tuple[float, ...]:
+        """Ours as a share of raw, round by round."""
+        return tuple(mine / theirs for mine, theirs in zip(self.ours, self.raw, strict=True))
 
 
 def checkpoint(serial: int) -> Checkpoint:
@@ -105,38 +114,29 @@ def _raw_member(execute, lease: Lease, token: Token, one: Checkpoint, seq: int, 
     return seq
 
 
-def _rounds(callers: int) -> Iterator[list[list[Checkpoint]]]:
-    steps = max(MEMBERS_PER_ROUND // callers, 1) if callers > 1 else 400
-    for number in range(ROUNDS):
+def _rounds(callers: int, rounds: int, members: int) -> Iterator[list[list[Checkpoint]]]:
+    # A lone caller pays an fsync for each: an eighth of the members takes it as long as all take the others.
+    steps = max(members // (callers if callers > 1 else 8), 1)
+    for number in range(rounds):
         first = number * callers * steps
         yield [[checkpoint(first + caller * steps + step) for step in range(steps)] for caller in range(callers)]
 
 
-async def checkpoints_per_second(path: Path, callers: int) -> dict[str, float]:
-    """Return ``ours`` and ``raw`` (checkpoints a second, medians of the rounds) and ``ratio``; ``path`` is a folder."""
-    journal, lease, tokens = await _prepared(path / f"ours-{callers}.sqlite", callers)
-    other, raw_lease, raw_tokens = await _prepared(path / f"raw-{callers}.sqlite", callers)
+async def checkpoints_per_second(
+    folder: Path, callers: int, rounds: int = 5, members: int = MEMBERS_PER_ROUND
+) -> Rates:
+    """Return the rates of so many rounds in two new journals inside a folder."""
+    journal, lease, tokens = await _prepared(folder / f"ours-{callers}.sqlite", callers)
+    other, raw_lease, raw_tokens = await _prepared(folder / f"raw-{callers}.sqlite", callers)
     await other.close()
-    connection = connect(path / f"raw-{callers}.sqlite", readonly=False)
+    connection = connect(folder / f"raw-{callers}.sqlite", readonly=False)
     connection.execute("PRAGMA wal_autocheckpoint = 2000")
     ours: list[float] = []
     raw: list[float] = []
-    for work in _rounds(callers):
+    for work in _rounds(callers, rounds, members):
         count = callers * len(work[0])
         ours.append(count / await _ours(journal, lease, tokens, work))
         raw.append(count / _raw(connection, raw_lease, raw_tokens, work))
     connection.close()
     await journal.close()
-    ratios = [mine / theirs for mine, theirs in zip(ours, raw, strict=True)]
-    return {"callers": callers, "ours": median(ours), "raw": median(raw), "ratio": median(ratios)}
-
-
-async def main(folder: Path) -> None:
-    """Print a line per number of callers."""
-    for callers in (1, 16, 160):
-        print(json.dumps(await checkpoints_per_second(folder, callers)))
-
-
-if __name__ == "__main__":
-    with tempfile.TemporaryDirectory(dir=sys.argv[1] if len(sys.argv) > 1 else None) as scratch:
-        asyncio.run(main(Path(scratch)))
+    return Rates(tuple(ours), tuple(raw))

@@ -1,0 +1,133 @@
+"""``ctx.command``: run a program as a stage, in a process group of its own, its output in the stage's log."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from . import logs
+from .authoring import Stage
+from .stage_calls import StageCalls
+
+#: What ``capture`` keeps of a program's output at most; all of it is in the log.
+CAPTURE_LIMIT_BYTES = 512 * 1024
+#: Between SIGTERM and SIGKILL for a program that took too long or is not wanted any more.
+KILL_AFTER_S = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class CommandResult:
+    """How a program ended. ``stdout`` is its output if it was asked for; bytes that are not UTF-8 are replaced."""
+
+    exit_code: int
+    stdout: str | None = None
+
+
+class CommandFailed(Exception):
+    """The program ended with an exit code that was not expected."""
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A program to run: ``argv`` as a list, or one string for the shell."""
+
+    argv: Sequence[str] | str
+    cwd: str | None
+    env: Mapping[str, str]
+    expect: tuple[int, ...]
+    capture: bool
+    timeout_s: float | None
+
+
+class CommandCalls:
+    """The command calls of one attempt: stages whose function is a program."""
+
+    __slots__ = ("_stages",)
+
+    def __init__(self, stages: StageCalls) -> None:
+        self._stages = stages
+
+    async def run(self, name: str, command: Command, *, retries: int, backoff_s: float) -> CommandResult:
+        """Return how the program ended; raises StageError when it failed for good."""
+
+        async def run(argv: list[str] | str, cwd: str | None, expect: list[int], capture: bool) -> CommandResult:
+            return await execute(command)
+
+        run.__name__ = name
+        stage: Stage[..., Any] = Stage(run, retries=retries, backoff_s=backoff_s, timeout_s=None)
+        # The environment is not an argument: it may hold secrets, and those are not for the journal.
+        argv = command.argv if isinstance(command.argv, str) else list(command.argv)
+        result: CommandResult = await self._stages.run(
+            stage, (argv, command.cwd, list(command.expect), command.capture), {}
+        )
+        return result
+
+
+async def execute(command: Command) -> CommandResult:
+    """Run the program to its end; raises CommandFailed, TimeoutError, OSError for one that cannot be started."""
+    sink = logs.current.get()
+    program = ["/bin/sh", "-c", command.argv] if isinstance(command.argv, str) else list(command.argv)
+    process = await asyncio.create_subprocess_exec(
+        *program,
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE if command.capture else (sink.fileno() if sink else None),
+        stderr=sink.fileno() if sink else None,
+        cwd=command.cwd,
+        env={**os.environ, **command.env},
+        process_group=0,
+    )
+    try:
+        async with asyncio.timeout(command.timeout_s):
+            output = await _drain(process, sink) if command.capture else None
+            code = await process.wait()
+    except TimeoutError:
+        raise TimeoutError(f"took longer than {command.timeout_s:g} s") from None
+    finally:
+        await _end(process)
+    if code not in command.expect:
+        raise CommandFailed(_told(code))
+    return CommandResult(code, output)
+
+
+async def _drain(process: asyncio.subprocess.Process, sink: logs.LogSink | None) -> str:
+    """Copy the output to the log and keep the beginning of it."""
+    assert process.stdout is not None
+    kept = bytearray()
+    while data := await process.stdout.read(65536):
+        if sink is not None:
+            sink.write(data)
+        kept += data[: CAPTURE_LIMIT_BYTES - len(kept)]
+    return kept.decode("utf-8", "replace")
+
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    """End the whole group of a program that still runs, and what it left behind in its group."""
+    if process.returncode is None:
+        _signal_group(process.pid, signal.SIGTERM)
+        try:
+            async with asyncio.timeout(KILL_AFTER_S):
+                await process.wait()
+        except TimeoutError:
+            pass
+    # The leader is dead or dying; while a member of its group lives, the number is nobody else's.
+    _signal_group(process.pid, signal.SIGKILL)
+    if process.returncode is None:
+        await process.wait()
+
+
+def _signal_group(pgid: int, number: signal.Signals) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(pgid, number)
+
+
+def _told(code: int) -> str:
+    if code < 0:
+        with suppress(ValueError):
+            return f"ended by {signal.Signals(-code).name}"
+        return f"ended by signal {-code}"
+    return f"exit code {code}"

@@ -1,0 +1,56 @@
+"""What the pool remembers: unsettled work items, groups of siblings, and workers. Data only."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from typing import Literal
+
+#: Starts of one child in all before it is given up (SPEC 1.26).
+MAX_STARTS = 3
+
+#: Where a group is: parent, the parent's generation, its number there.
+GroupKey = tuple[int, int, int]
+#: ``moving``: a journal write that decides its next state is under way. ``retained``: leased under an older epoch.
+ItemState = Literal["ready", "later", "claiming", "active", "waiting", "retained", "moving"]
+
+
+@dataclass(slots=True)
+class Item:
+    """One unsettled work item."""
+
+    n: int
+    group: GroupKey
+    state: ItemState
+    generation: int = 0
+    starts: int = 0
+    worker: str | None = None
+    priority: int = 0
+    held_slot: bool = False
+
+
+@dataclass(slots=True)
+class Group:
+    """Unsettled members, those of them that are ready (a heap), and how many are active."""
+
+    limit: int
+    members: set[int] = field(default_factory=set)
+    ready: list[int] = field(default_factory=list)
+    active: int = 0
+    offered: bool = False
+    closed: bool = False
+    told: bool = False
+
+
+@dataclass(slots=True)
+class Place:
+    """One worker: its slots, which runs hold one, which want theirs back."""
+
+    slots: int
+    holding: set[int] = field(default_factory=set)
+    wanting: deque[int] = field(default_factory=deque)
+
+    @property
+    def free(self) -> int:
+        """How many slots are free."""
+        return self.slots - len(self.holding)

@@ -1,0 +1,43 @@
+"""What Python itself offers: the same no-op through ``ProcessPoolExecutor``, a future each, nothing recorded.
+
+Run as ``python -m tests.bench.executor COUNT STAGES``, in a process of its own; prints one line of JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from concurrent.futures import Future, ProcessPoolExecutor
+from queue import SimpleQueue
+
+WORKERS = 2
+
+
+def nothing(n: int) -> int:
+    """Return what it got."""
+    return n
+
+
+def items_per_second(count: int, stages: int) -> float:
+    """Return items finished a second, from the first to the last; each runs its stages one after the other."""
+    finished: SimpleQueue[float] = SimpleQueue()
+    with ProcessPoolExecutor(WORKERS) as pool:
+
+        def submit(n: int, left: int) -> None:
+            pool.submit(nothing, n).add_done_callback(lambda done: step(done, left - 1))
+
+        def step(done: Future[int], left: int) -> None:
+            if left:
+                submit(done.result(), left)
+            else:
+                finished.put(time.perf_counter())
+
+        for n in range(count):
+            submit(n, stages)
+        times = [finished.get(timeout=120) for _ in range(count)]
+    return (count - 1) / (times[-1] - times[0])
+
+
+if __name__ == "__main__":
+    print(json.dumps(items_per_second(int(sys.argv[1]), int(sys.argv[2]))))

@@ -1,0 +1,37 @@
+"""The workflows that are measured: children whose stages do nothing, so that all that is left is what running costs."""
+
+from __future__ import annotations
+
+from poolboard import Context, stage, workflow
+
+
+@stage
+def nothing(n: int) -> int:
+    """Return what it got: a plain function, as most stages are."""
+    return n
+
+
+@workflow
+async def one_stage(ctx: Context, n: int) -> int:
+    """One recorded stage."""
+    return await ctx.stage(nothing, n)
+
+
+@workflow
+async def three_stages(ctx: Context, n: int) -> int:
+    """Three recorded stages, each waiting for the one before."""
+    for step in range(3):
+        n = await ctx.stage(nothing, n + step)
+    return n
+
+
+@workflow
+async def of_one_stage(ctx: Context, count: int) -> int:
+    """A fan-out of so many children of one stage."""
+    return len(await ctx.map(one_stage, list(range(count))))
+
+
+@workflow
+async def of_three_stages(ctx: Context, count: int) -> int:
+    """A fan-out of so many children of three stages."""
+    return len(await ctx.map(three_stages, list(range(count))))

@@ -1,0 +1,160 @@
+"""How fast a pool settles durable children that do nothing, and what each costs, beside Python's own executor.
+
+The rate is counted from the first child settled to the last, by the journal's clock; start-up is told apart. Poolboard,
+the executor and the raw journal loop take turns, for the machine is never quiet: believe the ratios.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+
+from poolboard.engine.monitor import Monitor
+from poolboard.journal.reader import Reader
+
+from .executor import WORKERS
+from .figure import Figure, Section, Unmeasured
+from .checkpoints import checkpoints_per_second
+from .scene import PATIENCE_S, POLL_S, ROOT, Scene, children_of, run_of, scene
+from .usage import Usage
+
+SLOTS = 8
+#: The raw loop that stages are compared with puts as many checkpoints into a commit as there are slots.
+RAW_CALLERS = WORKERS * SLOTS
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """One run, measured. CPU seconds are per 1,000 children while children settled; ``start`` is what came before."""
+
+    children_per_s: float
+    first_settled_s: float
+    coordinator_cpu_s: float
+    workers_cpu_s: float
+    start_cpu_s: float
+    commits_per_child: float
+    bytes_per_child: float
+    coordinator_peak_mib: float
+    worker_peak_mib: float
+
+
+async def measure(children: int = 2_000, rounds: int = 3) -> Section:
+    """Return the figures of so many rounds; three-stage runs have half as many children."""
+    ones: list[Pass] = []
+    threes: list[Pass] = []
+    theirs: list[float] = []
+    theirs_three: list[float] = []
+    raw: list[float] = []
+    for _ in range(rounds):
+        ones.append(await _run("of_one_stage", children))
+        theirs.append(await _executor(children, 1))
+        threes.append(await _run("of_three_stages", max(children // 2, 2)))
+        theirs_three.append(await _executor(max(children // 2, 2), 3))
+        raw.append(await _raw())
+    return Section(
+        "pool",
+        f"{children:,} durable children that do nothing on {WORKERS} workers x {SLOTS} slots, beside "
+        f"ProcessPoolExecutor({WORKERS}) that records nothing",
+        (*_rates(ones, threes, theirs, theirs_three, raw), *_costs(ones)),
+        (
+            "rates: from the first child settled to the last; start-up: from the command to the first child settled",
+            "CPU, commits, bytes and memory are those of the one-stage runs; commits and bytes are of the whole run",
+        ),
+    )
+
+
+def _rates(
+    ones: list[Pass], threes: list[Pass], theirs: list[float], theirs_three: list[float], raw: list[float]
+) -> list[Figure]:
+    one = [a.children_per_s for a in ones]
+    three = [a.children_per_s for a in threes]
+    stages = [3 * rate for rate in three]
+    return [
+        Figure("one-stage children", "per second", tuple(one)),
+        Figure("executor, one future each", "per second", tuple(theirs)),
+        Figure("one-stage children / executor", "ratio", _ratios(one, theirs)),
+        Figure("three-stage children", "per second", tuple(three)),
+        Figure("executor, three futures in a row", "per second", tuple(theirs_three)),
+        Figure("three-stage children / executor", "ratio", _ratios(three, theirs_three)),
+        Figure("stages of three-stage children", "per second", tuple(stages)),
+        Figure(f"raw checkpoints, {RAW_CALLERS} per commit", "per second", tuple(raw)),
+        Figure("stages / raw checkpoints", "ratio", _ratios(stages, raw)),
+        Figure("start-up", "s", tuple(a.first_settled_s for a in ones)),
+    ]
+
+
+def _costs(ones: list[Pass]) -> list[Figure]:
+    return [
+        Figure("coordinator CPU", "s per 1,000 children", tuple(a.coordinator_cpu_s for a in ones)),
+        Figure("workers CPU, together", "s per 1,000 children", tuple(a.workers_cpu_s for a in ones)),
+        Figure("CPU of all three before the first child", "s", tuple(a.start_cpu_s for a in ones)),
+        Figure("commits", "per child", tuple(a.commits_per_child for a in ones)),
+        Figure("journal file", "bytes per child", tuple(a.bytes_per_child for a in ones)),
+        Figure("coordinator memory, peak", "MiB", tuple(a.coordinator_peak_mib for a in ones)),
+        Figure("worker memory, peak of the larger", "MiB", tuple(a.worker_peak_mib for a in ones)),
+    ]
+
+
+def _ratios(ours: list[float], theirs: list[float]) -> tuple[float, ...]:
+    return tuple(mine / other for mine, other in zip(ours, theirs, strict=True))
+
+
+async def _run(workflow: str, children: int) -> Pass:
+    with scene() as here:
+        started_s = time.time()
+        run_id = await here.fan_out(workflow, children, WORKERS, SLOTS)
+        usage = Usage(here.run_folder(run_id), WORKERS)
+        monitor = await Monitor.open(str(here.journal))
+        try:
+            async with asyncio.timeout(PATIENCE_S):
+                while (run := await run_of(monitor, run_id)).ended_at is None:
+                    usage.sample()
+                    await asyncio.sleep(POLL_S)
+            settled = sorted(row.ended_at for row in await children_of(monitor, run) if row.ended_at is not None)
+        except TimeoutError:
+            raise Unmeasured(f"{children} children of {workflow} took more than {PATIENCE_S:.0f} s") from None
+        finally:
+            await monitor.close()
+        return await _told(here, usage, started_s, [at / 1000 for at in settled])
+
+
+async def _told(here: Scene, usage: Usage, started_s: float, settled_s: list[float]) -> Pass:
+    count, first_s, last_s = len(settled_s), settled_s[0], settled_s[-1]
+    if last_s <= first_s:
+        raise Unmeasured(f"children per second: all {count} settled in the same millisecond")
+    before, after = usage.cpu_s(first_s), usage.cpu_s(last_s)
+    coordinator_mib, worker_mib = usage.peak_mib()
+    reader = await Reader.open(here.journal)
+    # Every commit that changes a row counts the stamp up by one.
+    commits = await reader.stamp()
+    await reader.close()
+    return Pass(
+        children_per_s=(count - 1) / (last_s - first_s),
+        first_settled_s=first_s - started_s,
+        coordinator_cpu_s=(after[0] - before[0]) * 1000 / count,
+        workers_cpu_s=(after[1] - before[1]) * 1000 / count,
+        start_cpu_s=sum(before),
+        commits_per_child=commits / count,
+        bytes_per_child=here.journal.stat().st_size / count,
+        coordinator_peak_mib=coordinator_mib,
+        worker_peak_mib=worker_mib,
+    )
+
+
+async def _executor(count: int, stages: int) -> float:
+    words = [sys.executable, "-m", "tests.bench.executor", str(count), str(stages)]
+    done = await asyncio.to_thread(
+        subprocess.run, words, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE_S, check=False
+    )
+    if done.returncode != 0:
+        raise Unmeasured(f"ProcessPoolExecutor ended with {done.returncode}: {done.stderr.strip()[-200:]}")
+    return float(json.loads(done.stdout))
+
+
+async def _raw() -> float:
+    with scene() as here:
+        return (await checkpoints_per_second(here.folder, RAW_CALLERS, rounds=1)).raw[0]
