@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Literal
 
 from . import wire
 from .errors import CoordinatorGone
@@ -60,9 +59,7 @@ class Client(asyncio.Protocol):
             elif self._transport is None:
                 raise CoordinatorGone("the coordinator hung up")
 
-    async def control(
-        self, verb: Literal["pause", "resume", "stop"], by: str, why: str | None, *, now: bool
-    ) -> wire.ControlAnswer:
+    async def control(self, verb: wire.Verb, by: str, why: str | None, *, now: bool) -> wire.ControlAnswer:
         """Pass a wish on and return the answer; raises CoordinatorGone."""
         self._next_req += 1
         req = self._next_req

@@ -5,17 +5,22 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
-from poolboard.journal import queue
+from poolboard.journal import log, queue
 from poolboard.journal.errors import Refused
-from poolboard.journal.model import RunRow
+from poolboard.journal.model import Event, RunRow
 from poolboard.journal.states import ControlState, IllegalMove, RunStatus
 from poolboard.journal.transaction import Transaction
 
 from . import wire
 from .dispatch import Dispatcher
+from .payload import dumps
 from .pool_events import ControlSet
+
+#: The journal key of the wish to cancel: it outlives the coordinator that was asked.
+CANCEL_KEY = '["CancelAsked"]'
 
 
 class Refusal(Exception):
@@ -39,6 +44,8 @@ class Controller:
         self._dispatcher, self._grace_s, self._on_stopped = dispatcher, grace_s, on_stopped
         self.state, self.revision = run.control, run.control_revision
         self._by, self._why = run.control_by, run.control_why
+        #: The status in which ``stopping`` ends, and its error line.
+        self.ends_as: tuple[RunStatus, str | None] = ("stopped", None)
         #: Set once the coordinator winds up: what is wished from then on is for its successor.
         self.closing = False
         self._busy = asyncio.Lock()
@@ -66,6 +73,15 @@ class Controller:
             await self._move("stopping", by, why)
         self._arm(grace_s)
         return f"stopping: running stages have {grace_s:g} s" if grace_s else "stopping now"
+
+    async def cancel(self, by: str, why: str | None) -> str:
+        """Like stop, but final; asked once, it is carried out even by a successor. Return a sentence."""
+        event = Event("CancelAsked", dumps({"by": by, "why": why}))
+        await self._dispatcher.recorder.record(
+            partial(log.append, lease=self._dispatcher.lease, event=event, key=CANCEL_KEY)
+        )
+        self.ends_as = ("cancelled", why)
+        return (await self.stop(by, why, now=False)).replace("stopping", "cancelling")
 
     def all_parked(self) -> None:
         """Nothing is in a stage any more."""
@@ -143,6 +159,10 @@ class Controller:
         by, why = self._by, self._why
 
         def member(tx: Transaction) -> None:
+            if status == "cancelled":
+                queue.cancel_left(tx, lease)
+                queue.finish_run(tx, lease, "cancelled", None, error)
+                return
             for token in tokens:
                 # A refusal comes before any write: that item has settled in the meantime.
                 with suppress(Refused):
@@ -159,4 +179,6 @@ def granting(controller: Controller, message: wire.ControlRequest) -> Coroutine[
         return controller.pause(message.by, message.why)
     if message.verb == "resume":
         return controller.resume(message.by, message.why)
+    if message.verb == "cancel":
+        return controller.cancel(message.by, message.why)
     return controller.stop(message.by, message.why, now=message.now)

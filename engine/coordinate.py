@@ -12,6 +12,7 @@ import logging
 import os
 import sys
 from pathlib import Path
+from typing import cast, get_args
 
 from poolboard.journal.errors import JournalError, StorageUnavailable
 from poolboard.journal.model import Event, Lease
@@ -34,7 +35,7 @@ async def serve(journal_path: Path, run_id: str, intent: Intent, accept_code: bo
     journal = await SqliteJournal.open(journal_path, create=False, fault=faults.fault)
     try:
         before = await journal.get_run(run_id)
-        if before.status in TERMINAL_RUN:
+        if before.status in TERMINAL_RUN and intent != "retry":
             raise UserMistake(f"run {run_id} has ended: it is {before.status}")
         header = RunHeader.model_validate_json(before.header)
         lease = await takeover.take_lease(journal, run_id)
@@ -43,7 +44,11 @@ async def serve(journal_path: Path, run_id: str, intent: Intent, accept_code: bo
         except ChangedCode:
             await journal.release_lease(lease)
             raise
-        await Coordinator(journal, lease, before, header, digest, intent).run(lambda: say({"ok": True}))
+        try:
+            await Coordinator(journal, lease, before, header, digest, intent).run(lambda: say({"ok": True}))
+        except UserMistake:
+            await journal.release_lease(lease)
+            raise
         await journal.release_lease(lease)
     finally:
         await journal.close()
@@ -99,6 +104,13 @@ def say(answer: dict[str, object]) -> None:
     os.dup2(2, 1)
 
 
+def _intent(word: str) -> Intent:
+    for intent in get_args(Intent):
+        if word == intent:
+            return cast(Intent, word)
+    raise UserMistake(f"a coordinator is not started to {word}")
+
+
 def main() -> None:
     """Run one coordinator process."""
     faults.arm("coordinator")
@@ -106,9 +118,7 @@ def main() -> None:
     journal, run_id, intent, *rest = sys.argv[1:]
     status = 0
     try:
-        asyncio.run(
-            serve(Path(journal), run_id, "restart" if intent == "restart" else "resume", "--accept-code" in rest)
-        )
+        asyncio.run(serve(Path(journal), run_id, _intent(intent), "--accept-code" in rest))
     except (EngineError, JournalError) as error:
         say({"ok": False, "kind": type(error).__name__, "message": str(error)})
         log.error("%s", error)

@@ -19,8 +19,9 @@ from poolboard.journal.transaction import Transaction
 
 from . import takeover, wire
 from .client_desk import ClientDesk
-from .control import Controller
+from .control import CANCEL_KEY, Controller
 from .dispatch import Dispatcher
+from .errors import UserMistake
 from .fleet import LocalFleet
 from .folder import CoordinatorFile, RunFolder
 from .header import Intent, RunHeader
@@ -53,7 +54,6 @@ class Coordinator:
         self._done = asyncio.Event()
         self._failure: Exception | None = None
         self._ending: asyncio.Task[None] | None = None
-        self._stop_as: tuple[RunStatus, str | None] = ("stopped", None)
         self.recorder = Recorder(journal, self._fatal)
         self.pool = Pool()
         self.dispatcher = Dispatcher(lease, self.recorder, self.pool, self._all_parked, self._root_settled)
@@ -95,36 +95,35 @@ class Coordinator:
 
     async def _begin(self) -> None:
         """Bring journal, pool and fleet to where the run goes on."""
+        if self._intent in ("resume", "retry") and self._run.status not in TERMINAL_RUN:
+            await self.controller.resume_after_restart()
+        if self._intent == "retry" and not await self.recorder.record(partial(queue.retry_failed, lease=self._lease)):
+            raise UserMistake(f"nothing has failed in run {self._run.run_id[:8]}: there is nothing to retry")
         await self.recorder.record(self._opening)
         self._takeover = found = await takeover.load(self._journal, self._lease)
+        takeover.watch(found, self.fleet)
         rows = await self._journal.reader.results(self._lease.number, [0])
         if rows[0][0] in SETTLED_WORK:
-            await self._cancel_left(found)
             self._root_settled()
             return
-        if self._intent == "resume":
-            await self.controller.resume_after_restart()
         self.pool.control = self.controller.state
-        takeover.begin(found, self.dispatcher, self.fleet)
+        takeover.begin(found, self.dispatcher)
         await self.recorder.drain()
-        self.fleet.set_size(self._header.workers)
+        if self._intent == "cancel" or await self._journal.reader.entry_of_key(self._lease.number, CANCEL_KEY):
+            await self.controller.cancel("user", None)
+        elif self._intent == "stop":
+            await self.controller.stop("user", None, now=True)
+        else:
+            self.fleet.set_size(self._header.workers)
+            self.controller.continue_transition()
         if found.alive:
             asyncio.get_running_loop().call_later(self._header.adopt_grace_s, self._say_retained)
-        self.controller.continue_transition()
-
-    async def _cancel_left(self, found: takeover.Takeover) -> None:
-        """The root had settled, its end was not recorded: end what it left behind."""
-        for worker, identity in found.alive.items():
-            self.fleet.adopt(worker, identity)
-        for item in found.work:
-            with suppress(Refused, IllegalMove):
-                await self.recorder.record(partial(queue.cancel, lease=self._lease, n=item.n))
 
     def _opening(self, tx: Transaction) -> None:
         lease, header, run = self._lease, self._header, self._run
         if run.active_since is not None and run.lease_age_ms is not None:
             queue.close_gap(tx, lease, tx.now - run.lease_age_ms)
-        if run.status == "pending":
+        if tx.authority(lease).status == "pending":
             root = NewWork('["root"]', header.workflow, run.name, '{"input":' + dumps(header.inputs) + "}", depth=0)
             queue.enqueue(tx, lease, None, [root])
             queue.set_status(tx, lease, "running")
@@ -253,15 +252,15 @@ class Coordinator:
         self.controller.all_parked()
 
     def _stop_is_due(self) -> None:
-        self._end(*self._stop_as)
+        self._end(*self.controller.ends_as)
 
     def _blocked(self, n: int, reason: str) -> None:
         self._block(f"#{n}: {reason}" if n else reason)
 
     def _block(self, reason: str) -> None:
         """End as stop does, with its grace, but as ``blocked``: a person has to look."""
-        if self._stop_as[0] != "blocked":
-            self._stop_as = ("blocked", reason)
+        if self.controller.ends_as[0] == "stopped":
+            self.controller.ends_as = ("blocked", reason)
             self.pool.control = "stopping"
             task = asyncio.ensure_future(self.controller.stop("poolboard", reason, now=False))
             task.add_done_callback(self._checked)
@@ -281,18 +280,16 @@ class Coordinator:
             peer.send(wire.Goodbye())
         await self.fleet.stop()
         await self.recorder.drain()
-        if status in TERMINAL_RUN:
-            await self._finish()
+        if status == "completed":
+            await self.recorder.record(self._finish)
         else:
             await self.recorder.record(self.controller.stopped_member(status, error))
         self._done.set()
 
-    async def _finish(self) -> None:
-        state, value, error = (await self._journal.reader.results(self._lease.number, [0]))[0]
-        status: RunStatus = "completed" if state == "completed" else "failed" if state == "failed" else "cancelled"
-        await self.recorder.record(
-            partial(queue.finish_run, lease=self._lease, status=status, result=value, error=error)
-        )
+    def _finish(self, tx: Transaction) -> None:
+        """The root has settled: what it left unsettled is cancelled, and the run ends as its root did."""
+        queue.cancel_left(tx, self._lease)
+        queue.finish_as_root(tx, self._lease)
 
     def _fatal(self, error: BaseException) -> None:
         if self._failure is None:

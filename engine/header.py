@@ -6,8 +6,9 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-#: ``resume``: a person wants the run to go on. ``restart``: its coordinator crashed; what was wished stays in force.
-Intent = Literal["resume", "restart"]
+#: What a new coordinator is started for. ``resume``: a person wants the run to go on. ``restart``: the coordinator
+#: crashed; what was wished stays in force. ``retry``: what failed is tried again. ``stop``, ``cancel``: end what is left.
+Intent = Literal["resume", "restart", "retry", "stop", "cancel"]
 
 
 class RunHeader(BaseModel):

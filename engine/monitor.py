@@ -11,7 +11,7 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from poolboard.journal.errors import JournalUnusable, RunNotFound
 from poolboard.journal.model import RunRow, WorkRow
@@ -28,6 +28,8 @@ from .watch import FolderWatch
 
 if TYPE_CHECKING:
     from .client import Client
+    from .header import Intent
+    from .wire import Verb
 
 LOG_READ_LIMIT_BYTES = 4 * 1024 * 1024
 FALLBACK_POLL_S = 1.0
@@ -168,7 +170,35 @@ class Monitor:
         self, run_id: str, by: str = "user", why: str | None = None, *, now: bool = False
     ) -> Acknowledgement:
         """Stop the run, resumable; ``now`` skips the grace. Raises CoordinatorGone, UserMistake."""
+        row = await self._run(run_id)
+        if row.status in ACTIVE_STATUSES and not _coordinator_of(row).alive:
+            return await self._start(row, "stop")
         return await self._ask(run_id, "stop", by, why, now=now)
+
+    async def cancel(self, run_id: str, by: str = "user", why: str | None = None) -> Acknowledgement:
+        """End the run for good, also one that no coordinator works on. Raises CoordinatorGone, UserMistake."""
+        row = await self._run(run_id)
+        if row.ended_at is None and not _coordinator_of(row).alive:
+            return await self._start(row, "cancel")
+        return await self._ask(run_id, "cancel", by, why)
+
+    async def retry(self, run_id: str, *, accept_code: bool = False) -> Acknowledgement:
+        """Try again what has failed, exactly that, in a run that has ended or is stopped.
+
+        Raises UserMistake while the run goes on, or if nothing has failed; ChangedCode.
+        """
+        row = await self._run(run_id)
+        if _coordinator_of(row).alive:
+            raise UserMistake(
+                f"run {run_id[:8]} still goes on; what failed can be retried once it has ended or is stopped"
+            )
+        if row.status == "cancelled":
+            raise UserMistake(f"run {run_id[:8]} was cancelled, which is final")
+        count = row.failed
+        told = await self._start(row, "retry", accept_code=accept_code)
+        return Acknowledgement(
+            told.control, told.status, f"{count} failed {'child' if count == 1 else 'children'} tried again"
+        )
 
     async def resume(
         self, run_id: str, by: str = "user", why: str | None = None, *, accept_code: bool = False
@@ -196,9 +226,7 @@ class Monitor:
         """Start a new coordinator for a crashed run; what was wished of it (pause, stop) stays in force."""
         return await self._start(await self._run(run_id), "restart")
 
-    async def _start(
-        self, row: RunRow, intent: Literal["resume", "restart"], *, accept_code: bool = False
-    ) -> Acknowledgement:
+    async def _start(self, row: RunRow, intent: Intent, *, accept_code: bool = False) -> Acknowledgement:
         # Late: a screen that only looks need not load what starts processes.
         from .launch import start_coordinator
 
@@ -208,9 +236,7 @@ class Monitor:
         run = run_view(row, _now_ms(), coordinator_alive=True)
         return Acknowledgement(run.control, run.status, "a new coordinator goes on with the run")
 
-    async def _ask(
-        self, run_id: str, verb: Literal["pause", "resume", "stop"], by: str, why: str | None, *, now: bool = False
-    ) -> Acknowledgement:
+    async def _ask(self, run_id: str, verb: Verb, by: str, why: str | None, *, now: bool = False) -> Acknowledgement:
         row = await self._run(run_id)
         if row.ended_at is not None:
             raise UserMistake(f"run {run_id[:8]} has ended: it is {row.status}")

@@ -54,10 +54,13 @@ class Replay:
 
     __slots__ = ("_by_key", "_by_place", "_next_place", "_open", "_seen")
 
-    def __init__(self, payloads: list[dict[str, Any]]) -> None:
+    def __init__(self, payloads: list[dict[str, Any]], *, reopened: bool = False) -> None:
+        """Take the recorded stages. A run that was ``reopened`` (its failed children are tried again) may rightly ask
+        for something else this time: what it asks for again is taken from the records, the rest is computed."""
         outcomes = [_outcome(payload) for payload in payloads]
         self._by_key = {outcome.call.key: outcome for outcome in outcomes}
-        self._by_place = {outcome.call.place: outcome.call for outcome in outcomes if outcome.call.alone}
+        alone = [] if reopened else [outcome.call for outcome in outcomes if outcome.call.alone]
+        self._by_place = {call.place: call for call in alone}
         self._seen: Counter[tuple[str, str, str]] = Counter()
         self._next_place = 0
         self._open = 0

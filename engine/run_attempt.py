@@ -32,7 +32,7 @@ async def run_attempt(
                 f"unknown function: no workflow {name!r} in the file; it has {', '.join(workflows) or 'none'}"
             )
         if attempt.recorded:
-            attempt.replay = Replay(await _recorded(attempt))
+            attempt.replay = await _replay(attempt)
         arguments = workflow.signature.decode_call(_input(attempt.boundary))
         context = Context(attempt, StageCalls(attempt, threads), ChildCalls(attempt))
         text = workflow.signature.result.encode(await workflow.function(context, **arguments))
@@ -72,9 +72,14 @@ async def _fail(attempt: Attempt, error: BaseException) -> None:
         attempt.around.channel.tell(wire.Dropped(n=attempt.n, generation=attempt.generation))
 
 
-async def _recorded(attempt: Attempt) -> list[dict[str, Any]]:
-    entries = await attempt.around.reader.checkpoints(attempt.around.number, attempt.n)
-    return [json.loads(entry.event.payload) for entry in entries]
+async def _replay(attempt: Attempt) -> Replay:
+    reader, number = attempt.around.reader, attempt.around.number
+    reopened_seq = await reader.reopened_seq(number, attempt.n)
+    recorded = [(e.seq, json.loads(e.event.payload)) for e in await reader.checkpoints(number, attempt.n)]
+    return Replay(
+        [payload for seq, payload in recorded if seq > reopened_seq or "failure" not in payload],
+        reopened=reopened_seq > 0,
+    )
 
 
 def _input(boundary: str) -> dict[str, Any]:

@@ -74,8 +74,14 @@ async def load(journal: SqliteJournal, lease: Lease) -> Takeover:
     return Takeover(work, alive, gone)
 
 
-def begin(takeover: Takeover, dispatcher: Dispatcher, fleet: LocalFleet) -> None:
-    """Put the retained work in the pool, requeue what was with dead workers, and watch the living ones."""
+def watch(takeover: Takeover, fleet: LocalFleet) -> None:
+    """Let the fleet watch the workers that still live."""
+    for worker, identity in takeover.alive.items():
+        fleet.adopt(worker, identity)
+
+
+def begin(takeover: Takeover, dispatcher: Dispatcher) -> None:
+    """Put the retained work in the pool, and requeue what was with dead workers."""
     for item in takeover.work:
         if item.worker is not None and item.state != "ready":
             dispatcher.tokens[item.n] = Token(item.n, item.generation, item.worker, item.epoch)
@@ -94,5 +100,3 @@ def begin(takeover: Takeover, dispatcher: Dispatcher, fleet: LocalFleet) -> None
     for worker in sorted(takeover.gone):
         costs = not takeover.everything_gone
         dispatcher.feed(WorkerLost(worker, "gone with an earlier coordinator", costs_start=costs))
-    for worker, identity in takeover.alive.items():
-        fleet.adopt(worker, identity)

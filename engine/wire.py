@@ -20,6 +20,10 @@ FRAME_LIMIT_BYTES = 64 * 1024 * 1024
 _LENGTH = struct.Struct(">I")
 
 
+#: What a person may wish of a live run.
+Verb = Literal["pause", "resume", "stop", "cancel"]
+
+
 class Message(BaseModel):
     """Base of all messages; unknown fields are refused."""
 
@@ -303,7 +307,7 @@ class ControlRequest(Message):
 
     t: Literal["control_request"] = "control_request"
     req: int
-    verb: Literal["pause", "resume", "stop"]
+    verb: Verb
     by: str
     why: str | None = None
     now: bool = False

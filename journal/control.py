@@ -14,7 +14,7 @@ from .model import Lease
 from .open_run import OpenRun
 from .payload import not_json, value_bytes
 from .settling import one_line
-from .states import ACTIVE_RUN, TERMINAL_RUN, ControlState, IllegalMove, RunStatus, move_control
+from .states import ACTIVE_RUN, SETTLED_WORK, TERMINAL_RUN, ControlState, IllegalMove, RunStatus, move_control
 from .transaction import Transaction
 
 SELECT_CONTROL = "SELECT state, revision FROM control WHERE run = ?"
@@ -96,6 +96,16 @@ def finish_run(tx: Transaction, lease: Lease, status: RunStatus, result: str | N
     tx.append(run, RUN_ENDED, json.dumps({"status": status, "error": error}), None)
     tx.execute(PUT_STATUS, (status, started_at, active_ms, active_since, error, tx.now, result, run.number))
     run.status = status
+
+
+def finish_as_root(tx: Transaction, lease: Lease) -> None:
+    """End the run as its root work item ended; raises IllegalMove while that has not settled."""
+    run = tx.authority(lease)
+    state, error = tx.execute("SELECT state, error FROM work WHERE id = ?", (run.base,)).fetchone()
+    if state not in SETTLED_WORK:
+        raise IllegalMove(f"run {run.run_id} cannot end: its root is {state}")
+    row = tx.execute("SELECT value FROM results WHERE id = ?", (run.base,)).fetchone()
+    finish_run(tx, lease, state, row[0] if row else None, error)
 
 
 def close_gap(tx: Transaction, lease: Lease, until_ms: int) -> None:

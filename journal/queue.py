@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Final, cast
 
 from .attempts import WORK_LEASE_TTL_MS, adopt, release, renew, wait, wake
-from .control import close_gap, finish_run, forget_worker, register_worker, set_control, set_status
+from .control import close_gap, finish_as_root, finish_run, forget_worker, register_worker, set_control, set_status
 from .errors import BadPayload, IdentityConflict
 from .event_types import CHILD_ENQUEUED
 from .model import Claimed, Enqueued, Lease, NewWork, Token
@@ -18,7 +18,8 @@ from .open_run import OpenRun
 from .payload import digest, not_json, object_bytes, text_bytes
 from .positions import OF_THE_RUN, SPAN
 from .recording import commit
-from .settling import cancel, complete, fail, retry_failed
+from .reopening import retry_failed
+from .settling import cancel, cancel_left, complete, fail
 from .states import ADMITS_CLAIMS, TERMINAL_RUN, WorkState
 from .transaction import INSERT_EVENT, Transaction
 from .work import check_admitted, check_current, count_move, find, no_such_work
@@ -27,12 +28,14 @@ __all__ = [
     "WORK_LEASE_TTL_MS",
     "adopt",
     "cancel",
+    "cancel_left",
     "claim",
     "close_gap",
     "commit",
     "complete",
     "enqueue",
     "fail",
+    "finish_as_root",
     "finish_run",
     "forget_worker",
     "register_worker",

@@ -26,6 +26,7 @@ from .model import (
 from .payload import key_digest
 from .positions import OF_THE_RUN, SPAN, base
 from .reading import Reading
+from .reopening import REOPENED_KEY
 from .rows import (
     EVENT_COLUMNS,
     LIVE_COLUMNS,
@@ -205,6 +206,11 @@ class Reader:
     async def failure(self, run: int, n: int) -> JournalEntry | None:
         """Return the newest WorkFailed event of a work item."""
         return await self._by_key(run, n, FAILED_KEY)
+
+    async def reopened_seq(self, run: int, n: int) -> int:
+        """Return the seq of the event that took an ended work item up again last, 0 if none did."""
+        found = await self._by_key(run, n, REOPENED_KEY)
+        return 0 if found is None else found.seq
 
     async def entry_of_key(self, run: int, key: str) -> JournalEntry | None:
         """Return the event that the run recorded under a key of its own."""

@@ -6,11 +6,10 @@ import json
 from typing import Final
 
 from .errors import IdentityConflict, StaleWorkLease
-from .event_types import WORK_CANCELLED, WORK_COMPLETED, WORK_FAILED, WORK_RETRIED
+from .event_types import WORK_CANCELLED, WORK_COMPLETED, WORK_FAILED
 from .model import Lease, Receipt, Token
 from .open_run import OpenRun
 from .payload import digest, key_digest, not_json, object_bytes, value_bytes
-from .positions import SPAN
 from .states import SETTLED_WORK
 from .transaction import Transaction
 from .work import check_admitted, check_attempt, check_current, check_writable, count_move, find
@@ -25,9 +24,11 @@ SETTLE = "UPDATE work SET state = ?, expires_at = NULL, ended_at = ?, error = ?,
 INSERT_RESULT = "INSERT INTO results (id, value) SELECT ?1, ?2 WHERE json_valid(?2)"
 SELECT_OPERATION = "SELECT seq, generation, request FROM operations WHERE run = ? AND work = ? AND key = ?"
 PUT_OPERATION = "INSERT OR REPLACE INTO operations (run, work, key, seq, generation, request) VALUES (?, ?, ?, ?, ?, ?)"
-RETRY_FAILED = """
-UPDATE work SET state = 'ready', starts = 0, worker = NULL, error = NULL, ended_at = NULL, ready_at = ?, epoch = ?,
-  changed = ? WHERE id > ? AND id < ? AND state = 'failed' RETURNING id
+COUNT_LEFT = """
+SELECT state, count(*), sum(parent IS NULL) FROM work WHERE run = ? AND ended_at IS NULL GROUP BY state
+"""
+CANCEL_LEFT = """
+UPDATE work SET state = 'cancelled', expires_at = NULL, ended_at = ?, changed = ? WHERE run = ? AND ended_at IS NULL
 """
 
 
@@ -101,15 +102,16 @@ def cancel(tx: Transaction, lease: Lease, n: int) -> Receipt:
     return Receipt(seq, tx.now)
 
 
-def retry_failed(tx: Transaction, lease: Lease) -> list[int]:
-    """Put every failed child back to ready with no starts counted, and return their n. Raises RootNotRunning."""
+def cancel_left(tx: Transaction, lease: Lease) -> int:
+    """Cancel every unsettled work item, the root too, and return how many. Raises StaleLease."""
     run = tx.authority(lease)
-    check_admitted(run)
-    rows = tx.execute(RETRY_FAILED, (tx.now, run.epoch, tx.stamp(), run.base, run.base + SPAN)).fetchall()
-    if rows:
-        run.moves.append(("failed", "ready", len(rows)))
-        tx.append(run, WORK_RETRIED, json.dumps({"count": len(rows)}), None)
-    return sorted(row[0] - run.base for row in rows)
+    left = tx.execute(COUNT_LEFT, (run.number,)).fetchall()
+    if left:
+        tx.append(run, WORK_CANCELLED, json.dumps({"count": sum(row[1] for row in left)}), None)
+        tx.execute(CANCEL_LEFT, (tx.now, tx.stamp(), run.number))
+    for state, count, roots in left:  # counts are of children
+        run.moves.append((state, "cancelled", count - roots))
+    return sum(row[1] for row in left)
 
 
 def one_line(text: str) -> str:

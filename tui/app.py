@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import ClassVar, Final
 
 # Textual reads it at import: on terminals without the Kitty protocol, esc alone waits this long (ms).
@@ -31,7 +32,7 @@ class PoolboardApp(App[int]):
     ``clock``, ``pace``, ``ascii`` and ``source`` are for pictures drawn from a recording; else they are found out.
     """
 
-    CSS_PATH = "poolboard.tcss"
+    CSS_PATH = Path(__file__).with_name("poolboard.tcss")
     TITLE = "Poolboard"
     COMMANDS: ClassVar = {ActionCommands}
     COMMAND_PALETTE_BINDING = "ctrl+p"

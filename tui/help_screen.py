@@ -47,19 +47,21 @@ class HelpScreen(ModalScreen[None]):
     def lines(self) -> list[PaneLine]:
         """Return the help text for the scope that it was opened in."""
         lines = [PaneLine("On this screen", "title")]
-        lines += [self._line(action) for action in in_scope(self._scope_name)]
+        for action in in_scope(self._scope_name):
+            lines += self._lines_of(action)
         lines += [PaneLine(""), PaneLine("In every list", "title")]
-        lines += [self._line(action) for action in in_scope("table")]
+        for action in in_scope("table"):
+            lines += self._lines_of(action)
         lines.append(PaneLine("  click        select, twice to open; on a column's title: sort by it"))
         lines += [PaneLine(""), PaneLine("Filter", "title")]
         lines += [PaneLine(f"  {line}") for line in _FILTER_HELP]
         lines += [PaneLine(""), PaneLine("Hold shift to select text with the mouse.", "quiet")]
         return lines
 
-    def _line(self, action: Action) -> PaneLine:
+    def _lines_of(self, action: Action) -> list[PaneLine]:
         reason = action.reason(self._situation)
-        why = f"  (not now: {reason})" if reason else ""
-        return PaneLine(f"  {action.all_keys:<12} {action.help}{why}", "quiet" if reason else "")
+        line = PaneLine(f"  {action.all_keys:<12} {action.help}", "quiet" if reason else "")
+        return [line, PaneLine(f"  {'':<12} (not now: {reason})", "quiet")] if reason else [line]
 
     def on_line_chosen(self, message: Line.Chosen) -> None:
         message.stop()

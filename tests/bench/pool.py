@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from poolboard.engine.monitor import Monitor
 from poolboard.journal.reader import Reader
 
+from .checkpoints import checkpoints_per_second
 from .executor import WORKERS
 from .figure import Figure, Section, Unmeasured
-from .checkpoints import checkpoints_per_second
 from .scene import PATIENCE_S, POLL_S, ROOT, Scene, children_of, run_of, scene
 from .usage import Usage
 

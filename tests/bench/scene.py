@@ -140,4 +140,3 @@ async def children_of(monitor: Monitor, run: RunView) -> list[ChildRow]:
     if len(found) != run.children.total:
         raise Unmeasured(f"{len(found)} of {run.children.total} children were read")
     return found
-

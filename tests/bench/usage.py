@@ -33,7 +33,7 @@ class _Process:
 
 @dataclass(slots=True)
 class Usage:
-    """A coordinator and its workers, of whom ``workers`` are awaited; asks them nothing, so that it costs them nothing."""
+    """A coordinator and its workers, of whom ``workers`` are awaited. Asks them nothing, so it costs them nothing."""
 
     folder: RunFolder
     workers: int

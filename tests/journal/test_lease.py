@@ -136,6 +136,8 @@ async def test_after_a_takeover_no_verb_of_the_old_coordinator_writes_anything(r
         run.do(queue.renew, "w1", 1000),
         run.do(queue.cancel, 1),
         run.do(queue.retry_failed),
+        run.do(queue.cancel_left),
+        run.do(queue.finish_as_root),
         run.do(queue.set_control, "pausing", "me", None),
         run.do(queue.set_status, "running"),
         run.do(queue.finish_run, "completed", None, None),
@@ -152,6 +154,7 @@ async def test_after_a_takeover_no_verb_of_the_old_coordinator_writes_anything(r
     assert after[:2] == before[:2]
     assert (after[2].changed, after[2].last_seq) == (before[2].changed, before[2].last_seq)
     assert set(queue.__all__) - {"WORK_LEASE_TTL_MS"} == {
-        "adopt", "cancel", "claim", "close_gap", "commit", "complete", "enqueue", "fail", "finish_run", "forget_worker",
+        "adopt", "cancel", "cancel_left", "claim", "close_gap", "commit", "complete", "enqueue",
+        "fail", "finish_as_root", "finish_run", "forget_worker",
         "register_worker", "release", "renew", "retry_failed", "set_control", "set_status", "wait", "wake",
     }  # a new verb belongs into the list above  # fmt: skip

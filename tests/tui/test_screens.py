@@ -191,10 +191,10 @@ async def test_the_palette_finds_an_action_by_name(recorded: Recorded) -> None:
         await until(pilot, says(pilot, f"{len(NAMES)} in all"), "all children")
         offered = [hit.text async for hit in ActionCommands(app.screen).discover()]
         assert any(text and text.startswith("freeze") for text in offered)
-        await pilot.press("colon", *"show the work")
-        await pilot.pause(0.3)
-        await pilot.press("escape", "escape")
-        assert isinstance(app.screen, BoardScreen)
+        await pilot.press("colon", *"workers")
+        await until(pilot, says(pilot, "show the workers"), "the hit")
+        await pilot.press("enter")
+        await until(pilot, lambda: app.screen.focused is app.screen.query_one("#workers"), "the workers")
 
 
 async def test_q_on_a_run_that_has_ended_leaves_with_zero(recorded: Recorded) -> None:

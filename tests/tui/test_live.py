@@ -1,0 +1,155 @@
+"""The dashboard beside a run that is really going on: asking, and saying only what the journal says."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+import pytest
+from textual.pilot import Pilot
+
+from poolboard.engine.monitor import Monitor
+from poolboard.engine.views import Summary
+from poolboard.tui.app import PoolboardApp
+from poolboard.tui.board_screen import BoardScreen
+from poolboard.tui.clock import Clock
+
+from .conftest import WORKFLOW, says, seen, until
+
+
+@dataclass(frozen=True)
+class Going:
+    """A run of three children, each waiting in its first stage for a gate."""
+
+    journal: Path
+    run_id: str
+    gate: Path
+
+    def open_gates(self) -> None:
+        self.gate.touch()
+        Path(f"{self.gate}.2").touch()
+
+    async def status(self) -> Summary:
+        monitor = await Monitor.open(str(self.journal))
+        try:
+            return await monitor.status(self.run_id)
+        finally:
+            await monitor.close()
+
+
+@pytest.fixture
+def going(poolboard: Callable[..., object], tmp_path: Path) -> Going:
+    (tmp_path / "weights.py").write_text(WORKFLOW)
+    journal, gate = tmp_path / "journal.sqlite", tmp_path / "gate"
+    answer = poolboard(
+        "run",
+        "weights.py:gated",
+        *("--input", f"gate={gate}", "--workers", "1", "--detach", "--json", "--journal", str(journal)),
+        cwd=tmp_path,
+    )
+    assert getattr(answer, "code", None) == 0, answer
+    return Going(journal, json.loads(getattr(answer, "out", ""))["run_id"], gate)
+
+
+async def opened(pilot: Pilot[object]) -> BoardScreen:
+    await until(pilot, says(pilot, "● running"), "the run")
+    await until(pilot, says(pilot, "3 in all"), "its children")
+    board = pilot.app.screen
+    assert isinstance(board, BoardScreen)
+    return board
+
+
+async def test_pausing_parks_the_children_and_the_clock_and_resuming_goes_on(going: Going) -> None:
+    steady_s = 0.0
+    app = PoolboardApp(str(going.journal), going.run_id, clock=Clock(steady_s=lambda: steady_s))
+    async with app.run_test(size=(100, 30)) as pilot:
+        board = await opened(pilot)
+        await pilot.press("p")
+        await until(pilot, says(pilot, "‖ pausing 0/3"), "the run to be pausing")
+        going.gate.touch()
+        await until(pilot, says(pilot, "‖ paused 0/3"), "the run to be paused")
+        assert (await going.status()).run.status == "paused"
+        first = seen(app)[0]
+        steady_s += 5.0
+        board._show_lines()
+        await pilot.pause()
+        assert seen(app)[0] == first
+        assert "p resume" in seen(app)[-1]
+        await pilot.press("p")
+        await until(pilot, says(pilot, "● running"), "the run to go on")
+        going.open_gates()
+        await until(pilot, says(pilot, "✓ completed"), "the end")
+        assert "3 of 3" in seen(app)[1]
+    assert (await going.status()).run.result == "6"
+
+
+async def test_stopping_asks_names_the_run_and_no_means_no(going: Going) -> None:
+    app = PoolboardApp(str(going.journal), going.run_id)
+    async with app.run_test(size=(100, 30), notifications=True) as pilot:
+        await opened(pilot)
+        control = (await going.status()).run.control
+        for no in ("enter", "n", "escape"):
+            await pilot.press("x")
+            await until(pilot, says(pilot, f"gated  {going.run_id}"), "the question")
+            await pilot.press(no)
+            await until(pilot, lambda: isinstance(app.screen, BoardScreen), "the board")
+        assert (await going.status()).run.control == control
+        await pilot.press("x", "y")
+        going.open_gates()
+        await until(pilot, says(pilot, "stopped · resumable"), "the run to stop")
+        assert (await going.status()).run.status == "stopped"
+        await until(pilot, says(pilot, "p resumes it"), "the way back")
+
+
+async def test_a_killed_coordinator_is_seen_and_the_run_can_be_brought_back(going: Going) -> None:
+    app = PoolboardApp(str(going.journal), going.run_id)
+    async with app.run_test(size=(100, 30), notifications=True) as pilot:
+        await opened(pilot)
+        pid = (await going.status()).coordinator.pid
+        assert pid is not None
+        psutil.Process(pid).kill()
+        await until(pilot, says(pilot, "the coordinator is gone"), "the banner")
+        assert "! crashed" in seen(app)[0]
+        going.open_gates()
+        await pilot.press("p")
+        await until(pilot, says(pilot, "✓ completed"), "the end")
+    summary = await going.status()
+    assert (summary.run.result, summary.coordinator.epoch) == ("6", 2)
+
+
+async def test_leaving_asks_and_a_detached_run_goes_on(going: Going) -> None:
+    app = PoolboardApp(str(going.journal), going.run_id)
+    async with app.run_test(size=(100, 30)) as pilot:
+        await opened(pilot)
+        await pilot.press("q")
+        await until(pilot, says(pilot, "detach: it goes on without this screen"), "the question")
+        await pilot.press("escape")
+        assert app.is_running
+        await pilot.press("q", "d")
+        await pilot.pause()
+    assert app.return_code == 0
+    summary = await going.status()
+    assert summary.run.status in ("running", "waiting") and summary.coordinator.alive
+
+
+async def test_in_the_list_of_runs_a_paused_run_is_not_counted_as_running(going: Going) -> None:
+    app = PoolboardApp(str(going.journal))
+    async with app.run_test(size=(100, 30)) as pilot:
+        await until(pilot, says(pilot, "1 running"), "the run")
+        await pilot.press("p")
+        going.gate.touch()
+        await until(pilot, says(pilot, "paused"), "the run to be paused")
+        await until(pilot, lambda: not says(pilot, "1 running")(), "the count")
+
+
+async def test_a_screen_that_may_only_look_refuses_and_says_so(going: Going) -> None:
+    app = PoolboardApp(str(going.journal), going.run_id, read_only=True)
+    async with app.run_test(size=(100, 30), notifications=True) as pilot:
+        await opened(pilot)
+        control = (await going.status()).run.control
+        await pilot.press("p", "x")
+        await until(pilot, says(pilot, "stop: read-only"), "the reason")
+    assert (await going.status()).run.control == control
