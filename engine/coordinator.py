@@ -32,6 +32,7 @@ from .pool import Pool
 from .pool_events import Adopted, NotHeld, WorkerJoined, WorkerLost
 from .progress import Progress
 from .recorder import Recorder
+from .vigil import Vigil
 from .worker import WorkerSettings
 from .worker_desk import WorkerDesk
 
@@ -56,7 +57,10 @@ class Coordinator:
         self._ending: asyncio.Task[None] | None = None
         self.recorder = Recorder(journal, self._fatal)
         self.pool = Pool()
-        self.dispatcher = Dispatcher(lease, self.recorder, self.pool, self._all_parked, self._root_settled)
+        self._lease_ms = round(header.lease_s * 1000)
+        self.dispatcher = Dispatcher(
+            lease, self.recorder, self.pool, self._lease_ms, self._all_parked, self._root_settled
+        )
         self.fleet = LocalFleet(self._folder, run.cwd, self._settings, self._worker_lost, self._block)
         self.desk = WorkerDesk(self.dispatcher, self._blocked)
         self.progress = Progress(
@@ -138,12 +142,16 @@ class Coordinator:
 
     async def _renew_leases(self) -> None:
         """Renew the root's lease and the work leases of living workers, before anything could expire."""
+        vigil = Vigil(self.fleet, self._header.lease_s)
         while True:
-            await asyncio.sleep(LEASE_RENEWAL_S)
-            live = [worker for worker in self.dispatcher.workers if worker in self.fleet.members]
+            await asyncio.sleep(min(LEASE_RENEWAL_S, self._header.lease_s / 6))
+            frozen = vigil.look()
+            live = [worker for worker in self.fleet.members if worker not in frozen]
             await self._journal.renew_lease(self._lease)
             for worker in live:
-                await self.recorder.record(partial(queue.renew, lease=self._lease, worker=worker))
+                await self.recorder.record(
+                    partial(queue.renew, lease=self._lease, worker=worker, ttl_ms=self._lease_ms)
+                )
 
     # --- peers -----------------------------------------------------------------------------------------------------
 
@@ -195,7 +203,12 @@ class Coordinator:
                 continue
             with suppress(Refused, IllegalMove):
                 adopted.append(
-                    (await self.recorder.record(partial(queue.adopt, lease=lease, token=token)), item.starts)
+                    (
+                        await self.recorder.record(
+                            partial(queue.adopt, lease=lease, token=token, ttl_ms=self._lease_ms)
+                        ),
+                        item.starts,
+                    )
                 )
         peer.send(wire.Welcome(epoch=lease.epoch, control=self.controller.state))
         for n in unknown:

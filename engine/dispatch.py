@@ -36,8 +36,6 @@ from .pool_events import Claimed as ClaimedEvent
 from .recorder import Recorder
 
 log = logging.getLogger("poolboard")
-#: A work item's lease; the coordinator renews it for every live worker (DESIGN 4).
-WORK_LEASE_MS = 30_000
 
 
 class Dispatcher:
@@ -48,10 +46,11 @@ class Dispatcher:
         lease: Lease,
         recorder: Recorder,
         pool: Pool,
+        lease_ms: int,
         on_all_parked: Callable[[], None],
         on_root_settled: Callable[[], None],
     ) -> None:
-        self.lease, self.recorder, self.pool = lease, recorder, pool
+        self.lease, self.recorder, self.pool, self._lease_ms = lease, recorder, pool, lease_ms
         self.tokens: dict[int, Token] = {}
         self.workers: dict[str, Peer] = {}
         self._on_all_parked, self._on_root_settled = on_all_parked, on_root_settled
@@ -94,7 +93,7 @@ class Dispatcher:
         lease, add = self.lease, self.recorder.add
         match action:
             case Claim(n, worker):
-                claim = partial(queue.claim, lease=lease, n=n, worker=worker, ttl_ms=WORK_LEASE_MS)
+                claim = partial(queue.claim, lease=lease, n=n, worker=worker, ttl_ms=self._lease_ms)
                 add(claim, partial(self._claimed, n))
             case GrantSlot(n):
                 if (token := self.tokens.get(n)) is not None:

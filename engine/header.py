@@ -6,8 +6,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-#: What a new coordinator is started for. ``resume``: a person wants the run to go on. ``restart``: the coordinator
-#: crashed; what was wished stays in force. ``retry``: what failed is tried again. ``stop``, ``cancel``: end what is left.
+#: What a new coordinator is started for. ``resume``: a person wants the run to go on. ``restart``: the last one crashed;
+#: what was wished stays in force. ``retry``: what failed is tried again. ``stop``, ``cancel``: end what is left.
 Intent = Literal["resume", "restart", "retry", "stop", "cancel"]
 
 
@@ -27,3 +27,5 @@ class RunHeader(BaseModel):
     concurrency: int
     grace_s: float = 10.0
     adopt_grace_s: float = 10.0
+    #: How long a worker may be silent before it is looked at as frozen; work leases last as long.
+    lease_s: float = Field(default=30.0, gt=0)

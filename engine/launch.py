@@ -39,6 +39,7 @@ class RunRequest:
     workers: int | None = None
     slots: int | None = None
     name: str | None = None
+    lease_s: float = 30.0
 
 
 async def start_run(request: RunRequest) -> str:
@@ -64,6 +65,7 @@ async def start_run(request: RunRequest) -> str:
         workers=workers,
         slots=slots,
         folder=str(folder.path),
+        lease_s=request.lease_s,
         max_depth=told["max_depth"],
         concurrency=told["concurrency"],
     )

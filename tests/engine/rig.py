@@ -34,10 +34,12 @@ class Rig:
         self.run_id = ""
         self._monitor: Monitor | None = None
 
-    async def start(self, target: str, workers: int = 2, slots: int = 2, **inputs: Any) -> str:
+    async def start(self, target: str, workers: int = 2, slots: int = 2, lease_s: float = 30.0, **inputs: Any) -> str:
         """Start a run of ``file:workflow`` from the workflows folder."""
         file, _, name = target.partition(":")
-        request = RunRequest(f"{WORKFLOWS / file}.py:{name}", inputs, str(self.journal), workers, slots)
+        request = RunRequest(
+            f"{WORKFLOWS / file}.py:{name}", inputs, str(self.journal), workers, slots, lease_s=lease_s
+        )
         self.run_id = await start_run(request)
         return self.run_id
 

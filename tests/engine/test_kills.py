@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import random
+import signal
 from collections import Counter
+from contextlib import suppress
 
 import pytest
 
@@ -93,6 +96,25 @@ async def test_without_a_successor_the_workers_end(rig: Rig) -> None:
     await rig.gone()
     shown = await rig.until(lambda s: True)
     assert (shown.run.status, shown.run.resumable) == ("crashed", True)
+
+
+async def test_a_frozen_worker_is_replaced_and_nothing_of_it_is_done_twice(rig: Rig) -> None:
+    """B20: SIGSTOP for longer than a lease; SIGCONT comes too late."""
+    await rig.start("squares:many", n=10, slots=1, lease_s=2.0, trace=str(rig.trace), steps=3, delay_s=0.4)
+    summary = await rig.until(lambda s: sum(w.active for w in s.workers) == 2 and s.run.children.completed >= 1)
+    frozen = summary.workers[0]
+    os.kill(frozen.pid, signal.SIGSTOP)
+    await rig.until(lambda s: bool(s.workers) and frozen.pid not in {w.pid for w in s.workers})
+    with suppress(ProcessLookupError):
+        os.kill(frozen.pid, signal.SIGCONT)
+    await settled_rightly(rig, 10, 3, 285)
+    assert all(count <= 2 for count in Counter(rig.traces()).values())
+
+
+async def test_a_worker_that_computes_in_silence_is_not_taken_for_frozen(rig: Rig) -> None:
+    await rig.start("silent:one", workers=1, slots=1, lease_s=1.0, duration_s=4.0)
+    summary = await rig.ended()
+    assert summary.run.result == '"done in one start"'
 
 
 @pytest.mark.parametrize("point", POINTS)

@@ -83,7 +83,7 @@ async def test_a_map_that_raises_names_the_first_failed_item(rig: Rig) -> None:
     await rig.start("faults:raising_map")
     summary = await rig.ended()
     assert summary.run.status == "failed"
-    assert summary.run.error is not None and "ChildError: one #2: StageError" in summary.run.error
+    assert summary.run.error is not None and "ChildError: one #2: stage end: SystemExit(3)" in summary.run.error
 
 
 async def test_workflows_nest_three_deep_and_no_deeper(rig: Rig) -> None:
