@@ -34,7 +34,7 @@ class Surroundings:
     run_id: str
     number: int
     header: RunHeader
-    folder: Path
+    logs: Path
     channel: Channel
     reader: Reader
     gate: Gate
@@ -84,7 +84,7 @@ class Attempt:
 
     def new_sink(self, stage: str) -> logs.LogSink:
         """Return a log sink for the next stage."""
-        sink = logs.sink_for(self.around.folder / "logs", self.n, self.generation, self._sinks, stage)
+        sink = logs.sink_for(self.around.logs, self.n, self.generation, self._sinks, stage)
         self._sinks += 1
         return sink
 

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-#: What a new coordinator is started for. ``resume``: a person wants the run to go on. ``restart``: the last one crashed;
+#: What a new coordinator is for. ``resume``: a person wants the run to go on. ``restart``: the last one crashed;
 #: what was wished stays in force. ``retry``: what failed is tried again. ``stop``, ``cancel``: end what is left.
 Intent = Literal["resume", "restart", "retry", "stop", "cancel"]
 

@@ -12,7 +12,9 @@ import os
 import re
 import sys
 import threading
+from collections.abc import Callable
 from contextvars import ContextVar
+from functools import partial
 from pathlib import Path
 from typing import TextIO
 
@@ -31,7 +33,7 @@ class LogSink:
 
     __slots__ = ("_descriptor", "_lock", "_path", "_size")
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Callable[[], Path]) -> None:
         self._path = path
         self._descriptor: int | None = None
         self._size = 0
@@ -44,8 +46,9 @@ class LogSink:
 
     def _opened(self) -> int:
         if self._descriptor is None:
-            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self._descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+            path = self._path()
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
         return self._descriptor
 
     def write(self, data: bytes) -> None:
@@ -129,9 +132,16 @@ def child_folder(logs: Path, n: int) -> Path:
 
 
 def sink_for(logs: Path, n: int, attempt: int, order: int, stage: str) -> LogSink:
-    """Return the sink of a stage; ``order`` keeps the files in the order of the stages (0: outside stages)."""
+    """Return the sink of a stage; ``order`` keeps the files in the order of the stages (0: outside stages).
+
+    Most stages print nothing, so the path is not even put together before the first write.
+    """
+    return LogSink(partial(_path, logs, n, attempt, order, stage))
+
+
+def _path(logs: Path, n: int, attempt: int, order: int, stage: str) -> Path:
     name = _SAFE.sub("_", stage)[:80] or "_"
-    return LogSink(child_folder(logs, n) / f"{attempt}-{order}-{name}.log")
+    return child_folder(logs, n) / f"{attempt}-{order}-{name}.log"
 
 
 def log_files(logs: Path, n: int, limit: int = 1000) -> tuple[LogFile, ...]:

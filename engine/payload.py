@@ -18,14 +18,21 @@ class Unrecordable(TypeError):
     """A value cannot be recorded; the message names the path (``$.score``) and says what to do."""
 
 
+#: Made once: ``json.dumps`` with settings of its own makes an encoder for each call.
+_encode = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
+_encode_sorted = json.JSONEncoder(separators=(",", ":"), allow_nan=False, sort_keys=True).encode
+#: Types whose values are their own JSON; a value of exactly such a declared type needs no validation.
+_OWN_JSON = (int, str, bool, type(None))
+
+
 def dumps(value: object) -> str:
     """Return compact JSON; NaN and infinity raise ValueError. Non-ASCII is escaped, so that lone surrogates survive."""
-    return json.dumps(value, separators=(",", ":"), allow_nan=False)
+    return _encode(value)
 
 
 def canonical(value: object) -> str:
     """Return the JSON that equal values share: keys sorted, no spaces."""
-    return json.dumps(value, separators=(",", ":"), allow_nan=False, sort_keys=True)
+    return _encode_sorted(value)
 
 
 def fingerprint(value: object) -> str:
@@ -36,14 +43,17 @@ def fingerprint(value: object) -> str:
 class Codec:
     """Turns values of one declared type into JSON text and back, by pydantic."""
 
-    __slots__ = ("_adapter", "_what")
+    __slots__ = ("_adapter", "_own_json", "_what")
 
     def __init__(self, annotation: Any, what: str) -> None:
         self._adapter: TypeAdapter[Any] = TypeAdapter(annotation)
+        self._own_json = annotation if annotation in _OWN_JSON else None
         self._what = what
 
     def take(self, value: object) -> tuple[Any, Any]:
         """Return the value as its declared type and as JSON types; raises Unrecordable."""
+        if type(value) is self._own_json:
+            return value, value
         try:
             typed = self._adapter.validate_python(value)
             plain = self._adapter.dump_python(typed, mode="json", warnings="error")
@@ -69,6 +79,8 @@ class Codec:
 
     def decode_value(self, value: Any) -> Any:
         """Return the typed value of parsed JSON; raises Unrecordable."""
+        if type(value) is self._own_json:
+            return value
         try:
             return (
                 self._adapter.validate_python(value) if _is_plain(value) else self._adapter.validate_json(dumps(value))

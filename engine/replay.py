@@ -7,10 +7,11 @@ call that was recorded at that place.
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from dataclasses import dataclass
 from typing import Any, Literal
+
+from .payload import dumps
 
 Kind = Literal["stage", "map"]
 
@@ -29,11 +30,11 @@ class Call:
     @property
     def key(self) -> str:
         """The replay key under which the call's result is recorded."""
-        return json.dumps([self.kind, self.name, self.fingerprint, self.ordinal], separators=(",", ":"))
+        return dumps([self.kind, self.name, self.fingerprint, self.ordinal])
 
     def failure_key(self, generation: int) -> str:
         """The key for a failure: one per attempt, so that a retry of the child can record another outcome."""
-        return json.dumps([self.kind, self.name, self.fingerprint, self.ordinal, "failed", generation])
+        return dumps([self.kind, self.name, self.fingerprint, self.ordinal, "failed", generation])
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +104,7 @@ def stage_payload(
     }
     if failure is not None:
         told["failure"] = failure
-    head = json.dumps(told, separators=(",", ":"))
+    head = dumps(told)
     return head if value_json is None else f'{head[:-1]},"value":{value_json}}}'
 
 

@@ -59,7 +59,7 @@ class Worker:
             settings.run_id,
             settings.number,
             settings.header,
-            self._folder.path,
+            self._folder.logs,
             self._channel,
             reader,
             self._gate,

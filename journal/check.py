@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from .checkpointer import PAGE_BYTES
 from .content import check_content
-from .driver import Connection, connect, primary_code, sqlite, translate
+from .driver import Connection, connect, primary_code, sqlite
 from .errors import JournalUnusable
-from .file import APPLICATION_ID, SCHEMA_VERSION
+from .file import clear_errors, version_of
 from .finding import DAMAGE, Finding, Findings
 from .positions import SPAN
 from .recount import recount
@@ -47,18 +48,13 @@ def check(path: Path) -> CheckReport:
 
     Raises JournalUnusable if there is no journal at the path, or one of a newer version; StorageUnavailable.
     """
-    try:
+    with clear_errors(path):
         for immutable in _ways(path):
             before = _shape(path)
             report = _check(path, immutable)
             if not immutable or _shape(path) == before:
                 return report
-        raise AssertionError("the last way is never immutable")
-    except sqlite.Error as error:
-        raise translate(error, str(path)) from error
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else error
-        raise JournalUnusable(f"cannot use a journal at {path}: {reason}") from error
+    raise AssertionError("the last way is never immutable")
 
 
 def _ways(path: Path) -> Iterator[bool]:
@@ -98,8 +94,6 @@ def _check(path: Path, immutable: bool) -> CheckReport:
                 with findings.reading(f"run number {number}"):
                     events += recount(connection, number, findings)
                     check_content(connection, number, findings)
-    if connection is not None and not findings.full:
-        _check_size(path, findings)
     return CheckReport(
         path, runs, events, path.stat().st_size, tuple(findings), findings.cut, tuple(_notes(path, immutable))
     )
@@ -108,38 +102,19 @@ def _check(path: Path, immutable: bool) -> CheckReport:
 @contextmanager
 def _opened(path: Path, immutable: bool, findings: Findings) -> Iterator[Connection | None]:
     """Open the file; None, with a finding, for one that is too damaged to be asked anything."""
-    try:
-        connection = connect(path, readonly=True, immutable=immutable)
-    except sqlite.Error as error:
-        if primary_code(error) not in DAMAGE:
-            raise
-        findings.add("file", f"it is not a journal, or its beginning is damaged: {error}")
-        yield None
-        return
-    with closing(connection):
+    with closing(connect(path, readonly=True, immutable=immutable)) as connection:
         connection.text_factory = lambda data: data.decode("utf-8", "replace")
-        yield connection if _is_journal(connection, path, findings) else None
-
-
-def _is_journal(connection: Connection, path: Path, findings: Findings) -> bool:
-    tables: int | None = None
-    application = version = 0
-    with findings.reading("the file's beginning"):
-        application = connection.execute("PRAGMA application_id").fetchone()[0]
-        version = connection.execute("PRAGMA user_version").fetchone()[0]
-        tables = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
-    if tables is None:
-        return False
-    if application == 0 and version == 0 and tables == 0:
-        raise JournalUnusable(f"no journal at {path} yet: the file is empty")
-    if application != APPLICATION_ID:
-        raise JournalUnusable(f"{path} is an SQLite file of another program, not a journal")
-    if version > SCHEMA_VERSION:
-        raise JournalUnusable(
-            f"the journal at {path} has schema version {version}, this Poolboard knows versions up to "
-            f"{SCHEMA_VERSION}: use a newer Poolboard"
-        )
-    return True
+        try:
+            version = version_of(connection, path)
+        except sqlite.Error as error:
+            if primary_code(error) not in DAMAGE:
+                raise
+            findings.add("file", f"it is not a journal, or its beginning is damaged: {error}")
+            yield None
+        else:
+            if not version:
+                raise JournalUnusable(f"no journal at {path} yet: the file is empty")
+            yield connection
 
 
 def _check_pages(connection: Connection, findings: Findings) -> None:
@@ -194,19 +169,13 @@ def _numbers(connection: Connection, findings: Findings) -> Iterator[int]:
         return
 
 
-def _check_size(path: Path, findings: Findings) -> None:
-    if path.stat().st_size == 0 and not _wal(path).exists():
-        findings.add("file", "it is empty")
-
-
 def _notes(path: Path, immutable: bool) -> Iterator[str]:
     """Yield what is no damage and yet worth a line."""
     if immutable:
         return
     with suppress(OSError):
         size = _wal(path).stat().st_size
-        page = 4096
-        if size and (size - WAL_HEADER_BYTES) % (FRAME_HEADER_BYTES + page):
+        if size and (size - WAL_HEADER_BYTES) % (FRAME_HEADER_BYTES + PAGE_BYTES):
             yield (
                 f"{path.name}-wal ends in the middle of a page: if nobody writes just now, it was cut, and the "
                 "newest commits are missing"

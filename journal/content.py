@@ -87,9 +87,9 @@ def _is_as_recorded(row: tuple[Any, ...], names: list[bytes]) -> bool:
     if request is None or payload is None:
         return True
     if type_ == CHILD_ENQUEUED:
-        return workflow is None or digest(workflow, payload) == request
+        return workflow is None or bool(digest(workflow, payload) == request)
     if type_ == WORK_FAILED:
-        return digest(payload) == request
+        return bool(digest(payload) == request)
     if type_ == CHECKPOINT_RECORDED:
         found = next((i for i, name in enumerate(names) if digest(name, payload) == request), None)
         if found:  # neighbours are mostly of one stage: the next is tried first

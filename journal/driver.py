@@ -20,7 +20,17 @@ from urllib.parse import quote
 
 from .errors import JournalError, JournalUnusable, StorageUnavailable
 
-__all__ = ["ADAPTER", "BUSY", "Connection", "Synchronous", "connect", "primary_code", "sqlite", "translate"]
+__all__ = [
+    "ADAPTER",
+    "BUSY",
+    "Connection",
+    "Synchronous",
+    "connect",
+    "connect_plain",
+    "primary_code",
+    "sqlite",
+    "translate",
+]
 
 ADAPTER: Final = "sqlite"
 #: How long opening and reading wait for a lock. The writer waits by itself (writer.py).
@@ -84,6 +94,11 @@ def connect(path: Path, *, readonly: bool, synchronous: Synchronous = "FULL", im
         connection.close()
         raise
     return connection
+
+
+def connect_plain(path: Path) -> Connection:
+    """Open an existing file that only this process knows, with SQLite's own settings: a copy in the making."""
+    return sqlite.connect(_uri(path, "rw"), uri=True, timeout=BUSY_TIMEOUT_S, isolation_level=None)
 
 
 def _configure(connection: Connection, *, readonly: bool, synchronous: Synchronous) -> None:

@@ -44,7 +44,7 @@ def open_writer(path: Path, *, create: bool, synchronous: Synchronous, probe: Pr
 
     Raises JournalUnusable and leaves the file alone if it is not a journal of a version that this program knows.
     """
-    with _clear_errors(path):
+    with clear_errors(path):
         _check_place(path, probe)
         if not path.exists():
             if not create:
@@ -67,7 +67,7 @@ def open_writer(path: Path, *, create: bool, synchronous: Synchronous, probe: Pr
 
 def open_reader(path: Path) -> Connection:
     """Return a connection that can only read; raises JournalUnusable for a missing file or one that is no journal."""
-    with _clear_errors(path):
+    with clear_errors(path):
         if path.is_dir():
             raise JournalUnusable(f"{path} is a folder, not a journal")
         if not path.exists():
@@ -78,7 +78,8 @@ def open_reader(path: Path) -> Connection:
 
 
 @contextmanager
-def _clear_errors(path: Path) -> Iterator[None]:
+def clear_errors(path: Path) -> Iterator[None]:
+    """Say every error of the system or of SQLite as one of the journal's."""
     try:
         yield
     except sqlite.Error as error:
@@ -121,11 +122,16 @@ def _version(path: Path) -> int:
     # Without a WAL, nobody has the file open: what the file itself holds is all there is.
     connection = connect(path, readonly=True, immutable=not Path(f"{path.resolve()}-wal").exists())
     try:
-        application = connection.execute("PRAGMA application_id").fetchone()[0]
-        version: int = connection.execute("PRAGMA user_version").fetchone()[0]
-        tables = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
+        return version_of(connection, path)
     finally:
         connection.close()
+
+
+def version_of(connection: Connection, path: Path) -> int:
+    """Return what ``_version`` does, from an open connection; ``path`` is for the message."""
+    application = connection.execute("PRAGMA application_id").fetchone()[0]
+    version: int = connection.execute("PRAGMA user_version").fetchone()[0]
+    tables = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
     if application == 0 and version == 0 and tables == 0:
         return 0
     if application != APPLICATION_ID:

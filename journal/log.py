@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from .deleting import NEXT_NUMBER
 from .errors import BadPayload, IdentityConflict
 from .model import AppendOutcome, Event, JournalEntry, Lease, NewRun
 from .open_run import OpenRun
@@ -11,7 +12,9 @@ from .payload import key_digest, not_json, object_bytes
 from .positions import OF_THE_RUN
 from .transaction import Transaction
 
-INSERT_RUN = "INSERT INTO runs (run_id, name, cwd, header, created_at, changed) VALUES (?, ?, ?, ?, ?, ?)"
+INSERT_RUN = f"""
+INSERT INTO runs (number, run_id, name, cwd, header, created_at, changed) VALUES (({NEXT_NUMBER}), ?, ?, ?, ?, ?, ?)
+"""
 SELECT_KEY = """
 SELECT o.seq, e.epoch, e.at, e.type, e.payload, e.work FROM operations o JOIN events e ON e.position = ? + o.seq
 WHERE o.run = ? AND o.work = ? AND o.key = ?

@@ -1,4 +1,4 @@
-"""The journal's contract: fourteen verbs, five of them optional.
+"""The journal's contract: fifteen verbs, five of them optional.
 
 The pool's verbs (queue.py) are not part of it: they are functions of an open transaction of an SQL journal.
 """
@@ -87,3 +87,13 @@ class ChangeTracking(Protocol):
 
     async def snapshot_tail(self, run_id: str) -> SnapshotTail | None:
         """Return the run's end without reading its history."""
+
+
+@runtime_checkable
+class RunDeletion(Protocol):
+    """Optional: forget a run. The one verb that takes something away, and it has two reasons: a journal that only
+    grows fills the disk, and a run that comes back from an export must first be gone."""
+
+    async def delete_run(self, run_id: str) -> None:
+        """Delete the run with everything recorded for it, at once; its number is never given to another.
+        Raises LeaseHeld while somebody holds a live lease, RunNotFound."""

@@ -1,4 +1,4 @@
-"""The journal in one SQLite file: the fourteen verbs, and transactions for the pool's own.
+"""The journal in one SQLite file: the fifteen verbs, and transactions for the pool's own.
 
 Writes go through the writer thread's group commit, reads through a second, read-only connection.
 """
@@ -11,8 +11,8 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final, TypeVar
 
+from . import deleting, log
 from . import lease as leases
-from . import log
 from .driver import ADAPTER, Synchronous
 from .errors import StorageUnavailable
 from .file import Probe, file_system, open_writer
@@ -36,7 +36,7 @@ READ_PAGE: Final = 256
 
 
 class SqliteJournal:
-    """A journal file opened for writing; implements Journal, BatchAppends and ChangeTracking."""
+    """A journal file opened for writing; implements Journal and every optional part of it."""
 
     def __init__(self, path: Path, writer: Writer, reader: Reader) -> None:
         self._path, self._writer, self._reader = path, writer, reader
@@ -177,6 +177,10 @@ class SqliteJournal:
         """Return the run's end without reading its history."""
         run = await self._reader.run(run_id)
         return await self._reader.snapshot_tail(run)
+
+    async def delete_run(self, run_id: str) -> None:
+        """Delete the run with everything recorded for it; raises LeaseHeld while its lease is live, RunNotFound."""
+        await self.transact(lambda tx: deleting.delete_run(tx, run_id))
 
     async def close(self) -> None:
         """Wait for writes under way, then close both connections."""

@@ -78,6 +78,10 @@ class Transaction:
         run = self._runs[number] = OpenRun(*row)
         return run
 
+    def forget(self, run: OpenRun) -> None:
+        """Let go of a run whose rows were deleted; whoever asks for it next finds none."""
+        self._runs.pop(run.number, None)
+
     def append(self, run: OpenRun, type: str, payload: str, work: int | None) -> int:
         """Write one event and return its seq. The payload was checked by the caller."""
         seq = run.last_seq = run.last_seq + 1

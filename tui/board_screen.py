@@ -83,6 +83,8 @@ class BoardScreen(PoolScreen):
         self._frozen_at_s: float | None = None
         self._held_changes = 0
         self._flush_waits = False
+        self._hidden = False
+        self._listed_at_s = -1e9
 
     def compose(self) -> ComposeResult:
         with Vertical(id="header"):
@@ -105,6 +107,14 @@ class BoardScreen(PoolScreen):
         self._children.focus()
         self._ticker = self.set_interval(1.0, self._tick, pause=True)
         self.run_worker(self._feed.run(self.run_id), group="feed", exit_on_error=False)
+
+    def on_screen_suspend(self) -> None:
+        """Go on reading, so that coming back is instant, but touch nothing: the screen above would be repainted."""
+        self._hidden = True
+
+    def on_screen_resume(self) -> None:
+        self._hidden = False
+        self._soon()
 
     # -- what comes in
 
@@ -135,12 +145,18 @@ class BoardScreen(PoolScreen):
         """Flush once per interval, however much comes in."""
         if not self._flush_waits:
             self._flush_waits = True
-            self.set_timer(self.session.pace.interval_s / 2, self._flush)
+            self.set_timer(self.session.pace.interval_s, self._flush)
 
     def _flush(self) -> None:
         self._flush_waits = False
+        if self._hidden:
+            return
         summary = self.summary
-        if self._frozen_at_s is None and summary is not None:
+        now_s = self.session.clock.steady_s()
+        if now_s - self._listed_at_s < self.session.pace.lists_s and not self._loading:
+            self._soon()
+        elif self._frozen_at_s is None and summary is not None:
+            self._listed_at_s = now_s
             look = self._look()
             self._stages.rows.replace(summary.stages)
             self._workers.rows.replace(summary.workers)
@@ -154,6 +170,8 @@ class BoardScreen(PoolScreen):
         (self._ticker.resume if ticking or self._frozen_at_s is not None else self._ticker.pause)()
 
     def _tick(self) -> None:
+        if self._hidden:
+            return
         if self._frozen_at_s is None and self._ticks():
             self._children.settle(self._look())
         self._show_lines()

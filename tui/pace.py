@@ -12,9 +12,13 @@ _SHARE = 5
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """``interval_s`` is the least time between two refreshes."""
+    """``interval_s`` is the least time between two refreshes, ``lists_s`` between two changes of a list's order.
+
+    Nobody can read rows that change places ten times a second, and every one that does costs a painted line.
+    """
 
     interval_s: float = 0.1
+    lists_s: float = 0.3
 
     def rest_s(self, spent_s: float) -> float:
         """Return how long to rest after ``spent_s`` of work: at least the interval, at least four times the work."""
@@ -23,7 +27,7 @@ class Pace:
 
 def pace_for(environment: Mapping[str, str] = os.environ) -> Pace:
     """Return 10 refreshes a second, 4 over SSH, where every painted byte costs latency."""
-    return Pace(0.25 if environment.get("SSH_CONNECTION") else 0.1)
+    return Pace(0.25, 0.5) if environment.get("SSH_CONNECTION") else Pace()
 
 
 def backoff_s(failures: int) -> float:

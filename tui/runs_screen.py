@@ -65,10 +65,13 @@ class RunsScreen(PoolScreen):
 
     def on_mount(self) -> None:
         self._table.focus()
-        self.run_worker(self._feed.runs(), group="feed", exit_on_error=False)
 
     def on_screen_resume(self) -> None:
-        self._feed.refresh()
+        self.run_worker(self._feed.runs(), group="feed", exclusive=True, exit_on_error=False)
+
+    def on_screen_suspend(self) -> None:
+        """Ask for nothing that nobody sees; and a change on a hidden screen would repaint the whole one above it."""
+        self.workers.cancel_group(self, "feed")
 
     # -- what comes in
 

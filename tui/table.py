@@ -16,13 +16,14 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from .actions import bindings
-from .columns import LEFT, Column, Look, Placed, place
+from .columns import GAP, LEFT, Column, Look, Placed, place
 from .glyphs import TONES
 from .rows import Key, Rows
 from .text import fit
 
 R = TypeVar("R")
 
+GAP_TEXT: Final = " " * GAP
 _TONE_CLASSES: Final = {
     **{tone: f"tone-{tone}" for tone in TONES},
     "quiet": "tone-quiet",
@@ -152,18 +153,15 @@ class Table(ScrollView, Generic[R], can_focus=True):
     def _header(self, cells: int) -> Strip:
         base = self.get_component_rich_style("table--header")
         segments = [Segment(" " * LEFT, base)]
-        used = LEFT
-        for column, x, width in self._layout(cells):
-            segments.append(Segment(" " * (x - used), base))
+        for column, _, width in self._columns_at(cells):
             sorted_here = column.id == self.rows.sorted_by
             title = column.title
             if sorted_here:
                 title += ("v" if self.rows.reverse else "^") if self.look.ascii else "▼" if self.rows.reverse else "▲"
             style = base + self._tone("table--sorted") if sorted_here else base
             segments.append(Segment(fit(title, width, column.align), style))
-            used = x + width
-        segments.append(Segment(" " * max(0, cells - used), base))
-        return Strip(segments, cells)
+            segments.append(Segment(GAP_TEXT, base))
+        return Strip(segments).adjust_cell_length(cells, base).simplify()
 
     def _row(self, index: int, cells: int) -> Strip:
         key = self.rows.key_at(index)
@@ -180,21 +178,23 @@ class Table(ScrollView, Generic[R], can_focus=True):
         margin = ((">" if ascii else "▌") if here and self.has_focus else " ") + (
             ("+" if ascii else "◆") if marked else " "
         )
-        segments = [Segment(margin, base)]
-        used = LEFT
-        for column, x, width in self._layout(cells):
+        text, style = margin, base
+        segments: list[Segment] = []
+        for column, _, width in self._columns_at(cells):
             cell = column.cell(row, self.look)
-            style = base + self._tone(_TONE_CLASSES[cell.tone]) if cell.tone else base
-            segments.append(Segment(" " * (x - used), base))
-            segments.append(Segment(fit(cell.text, width, column.align, middle=column.middle), style))
-            used = x + width
-        segments.append(Segment(" " * max(0, cells - used), base))
-        return Strip(segments, cells)
+            toned = base + self._tone(_TONE_CLASSES[cell.tone]) if cell.tone else base
+            # The gap belongs to the cell before: fewer styles to switch between are fewer bytes on a slow line.
+            if toned is not style:
+                segments.append(Segment(text, style))
+                text, style = "", toned
+            text += fit(cell.text, width, column.align, middle=column.middle) + GAP_TEXT
+        segments.append(Segment(text, style))
+        return Strip(segments).adjust_cell_length(cells, base).simplify()
 
     def _tone(self, name: str) -> Style:
         return self.get_component_rich_style(name, partial=True)
 
-    def _layout(self, cells: int) -> list[Placed[R]]:
+    def _columns_at(self, cells: int) -> list[Placed[R]]:
         if self._placed[0] != cells:
             self._placed = (cells, place(self.columns, cells))
         return self._placed[1]
@@ -278,7 +278,7 @@ class Table(ScrollView, Generic[R], can_focus=True):
         self._move_to(len(self.rows) - 1)
 
     def action_sort(self, step: int) -> None:
-        shown = [one.column.id for one in self._layout(self.size.width) if one.column.sort is not None]
+        shown = [one.column.id for one in self._columns_at(self.size.width) if one.column.sort is not None]
         if not shown:
             return
         current = self.rows.sorted_by
@@ -311,6 +311,6 @@ class Table(ScrollView, Generic[R], can_focus=True):
             self.post_message(self.Entered(self, self.rows.cursor))  # type: ignore[arg-type]
 
     def _click_header(self, x: int) -> None:
-        for column, start, width in self._layout(self.size.width):
+        for column, start, width in self._columns_at(self.size.width):
             if start <= x < start + width and column.sort is not None:
                 self.sort_by(column.id)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 
 from poolboard.engine.monitor import Monitor
 
-from .figure import Figure, Section, Unmeasured
+from .figure import Figure, Section
 from .keys import CURSOR
-from .scene import PATIENCE_S, Scene, children_of, run_of, scene
+from .scene import Scene, children_of, run_of, scene, until_ended
 from .terminal import Terminal
 
 FRAME_LIMIT_S = 60.0
@@ -44,11 +43,7 @@ async def _made(here: Scene, children: int) -> str:
     run_id = await here.fan_out("of_one_stage", children, WORKERS, SLOTS)
     monitor = await Monitor.open(str(here.journal))
     try:
-        async with asyncio.timeout(PATIENCE_S):
-            while (await run_of(monitor, run_id)).ended_at is None:
-                await asyncio.sleep(0.2)
-    except TimeoutError:
-        raise Unmeasured(f"a run of {children} children took more than {PATIENCE_S:.0f} s") from None
+        await until_ended(here, monitor, run_id)
     finally:
         await monitor.close()
     return run_id

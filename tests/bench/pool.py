@@ -19,7 +19,7 @@ from poolboard.journal.reader import Reader
 from .checkpoints import checkpoints_per_second
 from .executor import WORKERS
 from .figure import Figure, Section, Unmeasured
-from .scene import PATIENCE_S, POLL_S, ROOT, Scene, children_of, run_of, scene
+from .scene import PATIENCE_S, ROOT, Scene, children_of, scene, until_ended
 from .usage import Usage
 
 SLOTS = 8
@@ -110,13 +110,8 @@ async def _run(workflow: str, children: int) -> Pass:
         usage = Usage(here.run_folder(run_id), WORKERS)
         monitor = await Monitor.open(str(here.journal))
         try:
-            async with asyncio.timeout(PATIENCE_S):
-                while (run := await run_of(monitor, run_id)).ended_at is None:
-                    usage.sample()
-                    await asyncio.sleep(POLL_S)
+            run = await until_ended(here, monitor, run_id, usage.sample)
             settled = sorted(row.ended_at for row in await children_of(monitor, run) if row.ended_at is not None)
-        except TimeoutError:
-            raise Unmeasured(f"{children} children of {workflow} took more than {PATIENCE_S:.0f} s") from None
         finally:
             await monitor.close()
         return await _told(here, usage, started_s, [at / 1000 for at in settled])

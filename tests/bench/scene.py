@@ -9,7 +9,8 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -90,6 +91,12 @@ class Scene:
         """Return where a run keeps its socket and its coordinator's name."""
         return RunFolder(Path(self.environment["XDG_STATE_HOME"]) / "poolboard" / "runs" / run_id)
 
+    def last_words(self, run_id: str) -> str:
+        """Return the end of what a run's coordinator said."""
+        log = self.run_folder(run_id).coordinator_log
+        said = log.read_text(errors="replace").splitlines()[-3:] if log.exists() else []
+        return f"its coordinator said: {' | '.join(said)[-500:] or 'nothing'}"
+
     def close(self) -> None:
         """End what was started here and still runs: commands, and the coordinators and workers of their runs."""
         for process in self._started:
@@ -117,6 +124,19 @@ def scene() -> Iterator[Scene]:
             yield made
         finally:
             made.close()
+
+
+async def until_ended(here: Scene, monitor: Monitor, run_id: str, look: Callable[[], None] = lambda: None) -> RunView:
+    """Return the run once it has ended; ``look`` is called about 20 times a second meanwhile. Raises Unmeasured."""
+    until = time.monotonic() + PATIENCE_S
+    while (run := await run_of(monitor, run_id)).ended_at is None:
+        if time.monotonic() > until:
+            counts = run.children
+            stands = f"{run.status} with {counts.settled:,} of {counts.total:,} children settled"
+            raise Unmeasured(f"run {run_id[:8]} is {stands} after {PATIENCE_S:.0f} s; {here.last_words(run_id)}")
+        look()
+        await asyncio.sleep(POLL_S)
+    return run
 
 
 async def run_of(monitor: Monitor, run_id: str) -> RunView:

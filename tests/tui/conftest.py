@@ -123,7 +123,7 @@ _TEXT = re.compile(r'<text class="[^"]*" x="([\d.]+)" y="([\d.]+)"[^>]*>(.*?)</t
 _CELL = 12.2
 
 
-def seen(app: App[object]) -> list[str]:
+def seen(app: App[int]) -> list[str]:
     """Return the lines that stand on the screen now."""
     lines: dict[float, list[tuple[float, str]]] = {}
     body = app.export_screenshot()
@@ -139,7 +139,7 @@ def seen(app: App[object]) -> list[str]:
     return shown
 
 
-async def until(pilot: Pilot[object], holds: Callable[[], bool], what: str) -> None:
+async def until(pilot: Pilot[int], holds: Callable[[], bool], what: str) -> None:
     """Let the app go on until something holds; fails by saying what did not come."""
     for _ in range(300):
         if holds():
@@ -148,6 +148,6 @@ async def until(pilot: Pilot[object], holds: Callable[[], bool], what: str) -> N
     raise AssertionError(f"did not come: {what}\n" + "\n".join(seen(pilot.app)))
 
 
-def says(pilot: Pilot[object], text: str) -> Callable[[], bool]:
+def says(pilot: Pilot[int], text: str) -> Callable[[], bool]:
     """Return a question: does the screen show this text?"""
     return lambda: any(text in line for line in seen(pilot.app))

@@ -54,7 +54,7 @@ def going(poolboard: Callable[..., object], tmp_path: Path) -> Going:
     return Going(journal, json.loads(getattr(answer, "out", ""))["run_id"], gate)
 
 
-async def opened(pilot: Pilot[object]) -> BoardScreen:
+async def opened(pilot: Pilot[int]) -> BoardScreen:
     await until(pilot, says(pilot, "● running"), "the run")
     await until(pilot, says(pilot, "3 in all"), "its children")
     board = pilot.app.screen

@@ -14,6 +14,7 @@ from poolboard.tui.filter_bar import FilterBar
 from poolboard.tui.line import Line
 from poolboard.tui.palette import ActionCommands
 from poolboard.tui.runs_screen import RunsScreen
+from poolboard.tui.session import Session
 from poolboard.tui.table import Table
 from poolboard.tui.text import visible
 
@@ -109,7 +110,7 @@ async def test_a_hostile_child_opens_and_every_tab_shows_it(recorded: Recorded, 
             assert f"cannot weigh {visible(name)}" in "\n".join(seen(app))
 
 
-def _session(app: PoolboardApp) -> object:
+def _session(app: PoolboardApp) -> Session:
     board = app.screen
     assert isinstance(board, BoardScreen)
     return board.session
