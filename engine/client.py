@@ -59,11 +59,13 @@ class Client(asyncio.Protocol):
             elif self._transport is None:
                 raise CoordinatorGone("the coordinator hung up")
 
-    async def control(self, verb: wire.Verb, by: str, why: str | None, *, now: bool) -> wire.ControlAnswer:
+    async def control(
+        self, verb: wire.Verb, by: str, why: str | None, *, now: bool, count: int | None
+    ) -> wire.ControlAnswer:
         """Pass a wish on and return the answer; raises CoordinatorGone."""
         self._next_req += 1
         req = self._next_req
-        self._send(wire.ControlRequest(req=req, verb=verb, by=by, why=why, now=now))
+        self._send(wire.ControlRequest(req=req, verb=verb, by=by, why=why, now=now, count=count))
         try:
             async with asyncio.timeout(ANSWER_LIMIT_S):
                 while req not in self._answers:

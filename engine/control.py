@@ -20,6 +20,7 @@ from .payload import dumps
 from .pool_events import ControlSet
 
 #: The journal key of the wish to cancel: it outlives the coordinator that was asked.
+WORKERS_SETTING = "workers"
 CANCEL_KEY = '["CancelAsked"]'
 
 
@@ -40,8 +41,16 @@ STATUS_OF: dict[ControlState, RunStatus] = {
 class Controller:
     """The control state of one root run; ``on_stopped`` is called once, when nothing runs any more."""
 
-    def __init__(self, dispatcher: Dispatcher, run: RunRow, grace_s: float, on_stopped: Callable[[], None]) -> None:
-        self._dispatcher, self._grace_s, self._on_stopped = dispatcher, grace_s, on_stopped
+    def __init__(
+        self,
+        dispatcher: Dispatcher,
+        run: RunRow,
+        grace_s: float,
+        on_stopped: Callable[[], None],
+        on_size: Callable[[int], None],
+    ) -> None:
+        self._dispatcher, self._grace_s = dispatcher, grace_s
+        self._on_stopped, self._on_size = on_stopped, on_size
         self.state, self.revision = run.control, run.control_revision
         self._by, self._why = run.control_by, run.control_why
         #: The status in which ``stopping`` ends, and its error line.
@@ -82,6 +91,16 @@ class Controller:
         )
         self.ends_as = ("cancelled", why)
         return (await self.stop(by, why, now=False)).replace("stopping", "cancelling")
+
+    async def set_workers(self, count: int, by: str) -> str:
+        """Change the number of workers, from now on and after a restart. Return a sentence."""
+        if self.closing:
+            raise Refusal(f"this coordinator is ending ({self.state}); ask again in a moment")
+        await self._dispatcher.recorder.record(
+            partial(queue.set_setting, lease=self._dispatcher.lease, name=WORKERS_SETTING, value=dumps(count), by=by)
+        )
+        self._on_size(count)
+        return f"{count} worker{'' if count == 1 else 's'}"
 
     def all_parked(self) -> None:
         """Nothing is in a stage any more."""
@@ -175,6 +194,8 @@ class Controller:
 
 def granting(controller: Controller, message: wire.ControlRequest) -> Coroutine[Any, Any, str]:
     """Return the call that grants a client's wish."""
+    if message.verb == "workers":
+        return controller.set_workers(message.count or 1, message.by)
     if message.verb == "pause":
         return controller.pause(message.by, message.why)
     if message.verb == "resume":

@@ -19,7 +19,7 @@ from poolboard.journal.transaction import Transaction
 
 from . import takeover, wire
 from .client_desk import ClientDesk
-from .control import CANCEL_KEY, Controller
+from .control import CANCEL_KEY, WORKERS_SETTING, Controller
 from .dispatch import Dispatcher
 from .errors import UserMistake
 from .fleet import LocalFleet
@@ -29,7 +29,7 @@ from .identity import ProcessIdentity
 from .payload import dumps
 from .peers import Peer
 from .pool import Pool
-from .pool_events import Adopted, NotHeld, WorkerJoined, WorkerLost
+from .pool_events import Adopted, NotHeld, WorkerJoined, WorkerLost, WorkerRetiring
 from .progress import Progress
 from .recorder import Recorder
 from .vigil import Vigil
@@ -66,7 +66,7 @@ class Coordinator:
         self.progress = Progress(
             journal.reader, run.run_id, lease.number, lease.epoch, self.pool, self.desk, self.fleet
         )
-        self.controller = Controller(self.dispatcher, run, header.grace_s, self._stop_is_due)
+        self.controller = Controller(self.dispatcher, run, header.grace_s, self._stop_is_due, self._resize)
         self.clients = ClientDesk(self.controller, self.progress.summary)
         self._peers: dict[Peer, str] = {}
         self._takeover: takeover.Takeover | None = None
@@ -118,7 +118,8 @@ class Coordinator:
         elif self._intent == "stop":
             await self.controller.stop("user", None, now=True)
         else:
-            self.fleet.set_size(self._header.workers)
+            wished = await self._journal.reader.setting(self._lease.number, WORKERS_SETTING)
+            self._resize(self._header.workers if wished is None else int(wished))
             self.controller.continue_transition()
         if found.alive:
             asyncio.get_running_loop().call_later(self._header.adopt_grace_s, self._say_retained)
@@ -258,6 +259,10 @@ class Coordinator:
             if not member.joined and self._takeover is not None and self._takeover.held_by(worker):
                 told = f"its process {member.identity.pid} still runs but does not answer"
                 self.progress.alerts[f"retained {worker}"] = f"work of worker {worker} is retained: {told}"
+
+    def _resize(self, count: int) -> None:
+        for worker in self.fleet.set_size(count):
+            self.dispatcher.feed(WorkerRetiring(worker))
 
     # --- the end ---------------------------------------------------------------------------------------------------
 

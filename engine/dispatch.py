@@ -29,6 +29,7 @@ from .pool_events import (
     GrantSlot,
     Requeue,
     Requeued,
+    SendHome,
     Settled,
     TellSettled,
 )
@@ -116,6 +117,9 @@ class Dispatcher:
                     self.send(token, wire.GroupSettled(n=parent, generation=generation, group=group))
             case AllParked():
                 self._on_all_parked()
+            case SendHome(worker):
+                if (peer := self.workers.get(worker)) is not None:
+                    peer.send(wire.Goodbye())
 
     def _claimed(self, n: int, result: Claimed | Exception | None) -> None:
         fatal_unless_refused(result)
@@ -148,6 +152,8 @@ class Dispatcher:
         fatal_unless_refused(result)
         if self.tokens.get(token.n) is token:
             del self.tokens[token.n]
+        # Its worker may live (it retires): then it must let go before somebody else takes the run up.
+        self.send(token, wire.Abandon(n=token.n, generation=token.generation, reason="taken up elsewhere"))
         self.feed(Requeued(token.n, 0))
 
     def _cancelled(self, n: int, result: Any) -> None:

@@ -63,13 +63,14 @@ class LocalFleet:
         self._stopping = False
         self._tasks: set[asyncio.Task[None]] = set()
 
-    def set_size(self, count: int) -> None:
-        """Start what is missing of ``count`` workers."""
+    def set_size(self, count: int) -> list[str]:
+        """Start what is missing of ``count`` workers; return those that are too many, which stay until told goodbye."""
         self._size = count
         taken = {member.place for member in self.members.values()}
         for place in range(1, count + 1):
             if place not in taken:
                 self._start(place)
+        return [worker for worker, member in self.members.items() if member.place > count]
 
     def adopt(self, worker: str, identity: ProcessIdentity) -> None:
         """Take over a living worker that an earlier coordinator started."""
@@ -171,8 +172,8 @@ class LocalFleet:
         if self._futile >= FUTILE_STARTS:
             self._on_futile(f"workers cannot start ({reason}): {self.tail(member.worker)}")
             return
-        self._restarts[member.place] = self._restarts.get(member.place, 0) + 1
         if member.place <= self._size:
+            self._restarts[member.place] = self._restarts.get(member.place, 0) + 1
             self._spawn_task(self._restart(member.place))
 
     async def _restart(self, place: int) -> None:

@@ -175,6 +175,12 @@ class Monitor:
             return await self._start(row, "stop")
         return await self._ask(run_id, "stop", by, why, now=now)
 
+    async def set_workers(self, run_id: str, count: int, by: str = "user") -> Acknowledgement:
+        """Change how many workers a live run has. Raises CoordinatorGone, UserMistake."""
+        if not 1 <= count <= 1024:
+            raise UserMistake(f"workers must be 1 to 1024, not {count}")
+        return await self._ask(run_id, "workers", by, None, count=count)
+
     async def cancel(self, run_id: str, by: str = "user", why: str | None = None) -> Acknowledgement:
         """End the run for good, also one that no coordinator works on. Raises CoordinatorGone, UserMistake."""
         row = await self._run(run_id)
@@ -236,7 +242,9 @@ class Monitor:
         run = run_view(row, _now_ms(), coordinator_alive=True)
         return Acknowledgement(run.control, run.status, "a new coordinator goes on with the run")
 
-    async def _ask(self, run_id: str, verb: Verb, by: str, why: str | None, *, now: bool = False) -> Acknowledgement:
+    async def _ask(
+        self, run_id: str, verb: Verb, by: str, why: str | None, *, now: bool = False, count: int | None = None
+    ) -> Acknowledgement:
         row = await self._run(run_id)
         if row.ended_at is not None:
             raise UserMistake(f"run {run_id[:8]} has ended: it is {row.status}")
@@ -244,7 +252,7 @@ class Monitor:
             status = run_view(row, _now_ms(), coordinator_alive=False).status
             raise UserMistake(f"run {run_id[:8]} is {status}; 'poolboard resume' goes on with it")
         async with _connect(row) as client:
-            answer = await client.control(verb, by, why, now=now)
+            answer = await client.control(verb, by, why, now=now, count=count)
         row = await self._run(run_id)
         if not answer.ok:
             raise UserMistake(f"run {run_id[:8]}: {answer.message}")

@@ -34,6 +34,7 @@ from .pool_events import (
     Requeued,
     Returned,
     RunParked,
+    SendHome,
     Settled,
     SlotGiven,
     SlotWanted,
@@ -41,8 +42,10 @@ from .pool_events import (
     Tick,
     WorkerJoined,
     WorkerLost,
+    WorkerRetiring,
     WorkLoaded,
 )
+from .pool_order import Order
 from .pool_state import MAX_STARTS, Group, GroupKey, Item, ItemState, Place
 
 #: The root and children whose parent has not asked for them again since a restart are in groups of these limits.
@@ -59,12 +62,14 @@ class Pool:
         self.groups: dict[GroupKey, Group] = {}
         self.control: ControlState = "running"
         self.parked: set[int] = set()
+        self._any_retires = False
         self._groups_of: dict[int, set[GroupKey]] = {}
-        self._offers: list[tuple[int, int, GroupKey]] = []
+        self._order = Order(self.items, self.groups)
         self._later: list[tuple[int, int]] = []
         self._handlers: dict[type, Callable[[Any, int], list[Action]]] = {
             WorkerJoined: self._worker_joined,
             WorkerLost: self._worker_lost,
+            WorkerRetiring: self._worker_retiring,
             WorkLoaded: self._work_loaded,
             GroupGrew: self._group_grew,
             Claimed: self._claimed,
@@ -84,7 +89,8 @@ class Pool:
     def handle(self, event: Event, now: int) -> list[Action]:
         """Take in one event and return what is to be done, in order. ``now`` is in ms."""
         actions = self._handlers[type(event)](event, now)
-        return actions + (self._fill(now) if self.control == "running" else self._parked_actions())
+        actions += self._fill(now) if self.control == "running" else self._parked_actions()
+        return actions + self._homegoers() if self._any_retires else actions
 
     @property
     def in_flight(self) -> int:
@@ -134,8 +140,8 @@ class Pool:
         elif item.state == "ready":
             heapq.heappush(new.ready, item.n)
         was, item.group = item.group, key
-        self._offer(was)
-        self._offer(key)
+        self._order.offer(was)
+        self._order.offer(key)
 
     def _settled(self, event: Settled, now: int) -> list[Action]:
         item = self.items.pop(event.n, None)
@@ -146,7 +152,7 @@ class Pool:
         group.members.discard(item.n)
         if item.state in _ACTIVE:
             group.active -= 1
-        self._offer(item.group)
+        self._order.offer(item.group)
         orphans = [CancelWork(n) for key in self._groups_of.pop(item.n, ()) for n in sorted(self._dissolve(key))]
         return [*self._tell_if_settled(item.group, group), *orphans]
 
@@ -232,7 +238,7 @@ class Pool:
             return
         item.state = "ready"
         heapq.heappush(self.groups[item.group].ready, item.n)
-        self._offer(item.group)
+        self._order.offer(item.group)
 
     # --- slots -----------------------------------------------------------------------------------------------------
 
@@ -241,6 +247,9 @@ class Pool:
         if item is not None and item.state == "active":
             self._free(item)
             item.state = "waiting"
+            if self._retires(item.worker):
+                item.state = "moving"
+                return [Requeue(item.n, give_start_back=True)]
         return []
 
     def _slot_wanted(self, event: SlotWanted, now: int) -> list[Action]:
@@ -291,6 +300,31 @@ class Pool:
                 actions.append(Requeue(item.n, give_start_back=not costs))
         return actions
 
+    def _worker_retiring(self, event: WorkerRetiring, now: int) -> list[Action]:
+        place = self.places.get(event.worker)
+        if place is None:
+            return []
+        place.retiring = self._any_retires = True
+        actions: list[Action] = []
+        for item in self.items.values():
+            # What waits there is taken up elsewhere, without losing a start; what runs may end first.
+            if item.worker == event.worker and item.state == "waiting":
+                item.state = "moving"
+                actions.append(Requeue(item.n, give_start_back=True))
+        return actions
+
+    def _retires(self, worker: str | None) -> bool:
+        return worker in self.places and self.places[worker].retiring
+
+    def _homegoers(self) -> list[Action]:
+        """Send retiring workers home that have nothing left, and forget them."""
+        ready = [worker for worker, place in self.places.items() if place.retiring and not place.holding]
+        busy = {item.worker for item in self.items.values() if item.worker in ready} if ready else set()
+        done = [worker for worker in ready if worker not in busy]
+        for worker in done:
+            del self.places[worker]
+        return [SendHome(worker) for worker in done]
+
     # --- choosing --------------------------------------------------------------------------------------------------
 
     def _fill(self, now: int) -> list[Action]:
@@ -308,11 +342,11 @@ class Pool:
                     item.state = "active"
                     place.holding.add(n)
                     actions.append(GrantSlot(n))
-        while (worker := self._roomiest()) is not None and (item := self._next()) is not None:
+        while (worker := self._roomiest()) is not None and (item := self._order.next()) is not None:
             item.state, item.worker = "claiming", worker
             self.groups[item.group].active += 1
             self.places[worker].holding.add(item.n)
-            self._offer(item.group)
+            self._order.offer(item.group)
             actions.append(Claim(item.n, worker))
         return actions
 
@@ -322,31 +356,6 @@ class Pool:
             if place.free > most:
                 best, most = worker, place.free
         return best
-
-    def _next(self) -> Item | None:
-        while self._offers:
-            _, _, key = heapq.heappop(self._offers)
-            group = self.groups.get(key)
-            if group is None:
-                continue
-            group.offered = False
-            while group.ready and group.active < group.limit:
-                item = self.items.get(heapq.heappop(group.ready))
-                if item is not None and item.state == "ready" and item.group == key:
-                    return item
-        return None
-
-    def _offer(self, key: GroupKey) -> None:
-        group = self.groups.get(key)
-        if group is None or group.offered or group.active >= group.limit:
-            return
-        while group.ready:
-            item = self.items.get(group.ready[0])
-            if item is not None and item.state == "ready" and item.group == key:
-                group.offered = True
-                heapq.heappush(self._offers, (-item.priority, item.n, key))
-                return
-            heapq.heappop(group.ready)
 
     def _group(self, key: GroupKey, limit: int) -> Group:
         group = self.groups.get(key)

@@ -30,6 +30,13 @@ class WorkerLost:
 
 
 @dataclass(frozen=True, slots=True)
+class WorkerRetiring:
+    """The pool is to be smaller: this worker gets nothing new, and is sent home once it has nothing left."""
+
+    worker: str
+
+
+@dataclass(frozen=True, slots=True)
 class WorkLoaded:
     """An unsettled work item found in the journal at start. Leased ones are retained until adopted or released."""
 
@@ -149,7 +156,8 @@ class Tick:
 
 
 Event = (
-    WorkerJoined | WorkerLost | WorkLoaded | GroupGrew | Claimed | ClaimMissed | Adopted | NotHeld | Requeued
+    WorkerJoined | WorkerLost | WorkerRetiring | WorkLoaded | GroupGrew | Claimed | ClaimMissed | Adopted | NotHeld
+    | Requeued
     | SlotGiven | SlotWanted | RunParked | Returned | Settled | ControlSet | Tick
 )  # fmt: skip
 
@@ -208,4 +216,11 @@ class AllParked:
     """Nothing is in a stage any more: ``pausing`` may become ``paused``, ``stopping`` ``stopped``."""
 
 
-Action = Claim | GrantSlot | Requeue | FailLost | TellSettled | CancelWork | AllParked
+@dataclass(frozen=True, slots=True)
+class SendHome:
+    """The retiring worker has nothing left: tell it goodbye."""
+
+    worker: str
+
+
+Action = SendHome | Claim | GrantSlot | Requeue | FailLost | TellSettled | CancelWork | AllParked

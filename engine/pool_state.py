@@ -49,8 +49,9 @@ class Place:
     slots: int
     holding: set[int] = field(default_factory=set)
     wanting: deque[int] = field(default_factory=deque)
+    retiring: bool = False
 
     @property
     def free(self) -> int:
         """How many slots are free."""
-        return self.slots - len(self.holding)
+        return 0 if self.retiring else self.slots - len(self.holding)

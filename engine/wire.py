@@ -21,7 +21,7 @@ _LENGTH = struct.Struct(">I")
 
 
 #: What a person may wish of a live run.
-Verb = Literal["pause", "resume", "stop", "cancel"]
+Verb = Literal["pause", "resume", "stop", "cancel", "workers"]
 
 
 class Message(BaseModel):
@@ -303,7 +303,7 @@ class Seen(Message):
 
 
 class ControlRequest(Message):
-    """A wish: pause, resume or stop; answered by ControlAnswer."""
+    """A wish; answered by ControlAnswer. ``count`` is the number of workers wished for."""
 
     t: Literal["control_request"] = "control_request"
     req: int
@@ -311,6 +311,7 @@ class ControlRequest(Message):
     by: str
     why: str | None = None
     now: bool = False
+    count: int | None = Field(default=None, ge=1, le=1024)
 
 
 class ControlAnswer(Message):

@@ -9,10 +9,11 @@ import json
 from typing import Final
 
 from .errors import IdentityConflict
-from .event_types import CONTROL_CHANGED, RUN_ENDED, STATUS_CHANGED
+from .event_types import CONTROL_CHANGED, RUN_ENDED, SETTING_CHANGED, STATUS_CHANGED
 from .model import Lease
 from .open_run import OpenRun
-from .payload import not_json, value_bytes
+from .payload import key_digest, not_json, value_bytes
+from .positions import OF_THE_RUN
 from .settling import one_line
 from .states import ACTIVE_RUN, SETTLED_WORK, TERMINAL_RUN, ControlState, IllegalMove, RunStatus, move_control
 from .transaction import Transaction
@@ -27,6 +28,7 @@ PUT_STATUS = """
 UPDATE runs SET status = ?, started_at = ?, active_ms = ?, active_since = ?, error = ?, ended_at = ?, result = ?
 WHERE number = ?
 """
+PUT_SETTING = "INSERT OR REPLACE INTO operations (run, work, key, seq) VALUES (?, ?, ?, ?)"
 #: A run that was never controlled: running, at the first revision.
 UNTOUCHED: Final[tuple[ControlState, int]] = ("running", 1)
 
@@ -106,6 +108,20 @@ def finish_as_root(tx: Transaction, lease: Lease) -> None:
         raise IllegalMove(f"run {run.run_id} cannot end: its root is {state}")
     row = tx.execute("SELECT value FROM results WHERE id = ?", (run.base,)).fetchone()
     finish_run(tx, lease, state, row[0] if row else None, error)
+
+
+def set_setting(tx: Transaction, lease: Lease, name: str, value: str, by: str | None) -> int:
+    """Record a setting of the run (JSON text), and return the event's seq; ``Reader.setting`` finds the newest."""
+    run = tx.authority(lease)
+    payload = json.dumps({"name": name, "value": json.loads(value), "by": _text(by)})
+    seq = tx.append(run, SETTING_CHANGED, payload, None)
+    tx.execute(PUT_SETTING, (run.number, OF_THE_RUN, setting_key(name), seq))
+    return seq
+
+
+def setting_key(name: str) -> bytes:
+    """Return the key that leads to the newest value of a setting; unlike other keys it moves on."""
+    return key_digest(json.dumps(["Setting", name]))
 
 
 def close_gap(tx: Transaction, lease: Lease, until_ms: int) -> None:

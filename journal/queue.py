@@ -10,7 +10,16 @@ from collections.abc import Sequence
 from typing import Final, cast
 
 from .attempts import WORK_LEASE_TTL_MS, adopt, release, renew, wait, wake
-from .control import close_gap, finish_as_root, finish_run, forget_worker, register_worker, set_control, set_status
+from .control import (
+    close_gap,
+    finish_as_root,
+    finish_run,
+    forget_worker,
+    register_worker,
+    set_control,
+    set_setting,
+    set_status,
+)
 from .errors import BadPayload, IdentityConflict
 from .event_types import CHILD_ENQUEUED
 from .model import Claimed, Enqueued, Lease, NewWork, Token
@@ -43,6 +52,7 @@ __all__ = [
     "renew",
     "retry_failed",
     "set_control",
+    "set_setting",
     "set_status",
     "wait",
     "wake",

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from .control import setting_key
 from .errors import RunNotFound
 from .event_types import CHECKPOINT_RECORDED, NOT_SNAPSHOTS
 from .model import (
@@ -211,6 +212,11 @@ class Reader:
         """Return the seq of the event that took an ended work item up again last, 0 if none did."""
         found = await self._by_key(run, n, REOPENED_KEY)
         return 0 if found is None else found.seq
+
+    async def setting(self, run: int, name: str) -> str | None:
+        """Return the newest value (JSON text) of a setting, None if it was never changed."""
+        found = await self._by_key(run, OF_THE_RUN, setting_key(name))
+        return None if found is None else json.dumps(json.loads(found.event.payload)["value"])
 
     async def entry_of_key(self, run: int, key: str) -> JournalEntry | None:
         """Return the event that the run recorded under a key of its own."""

@@ -152,6 +152,23 @@ async def test_a_run_that_asks_for_something_else_than_recorded_is_blocked(rig: 
     await rig.gone()
 
 
+async def test_workers_come_and_go_while_the_run_goes_on(rig: Rig) -> None:
+    await rig.start("squares:many", n=60, trace=str(rig.trace), delay_s=0.1)
+    await rig.completed(4)
+    monitor = await rig.monitor()
+    assert (await monitor.set_workers(rig.run_id, 4)).message == "4 workers"
+    await rig.until(lambda s: len(s.workers) == 4 and all(w.slots for w in s.workers))
+    await monitor.set_workers(rig.run_id, 1)
+    summary = await rig.until(lambda s: len(s.workers) == 1 or s.run.ended_at is not None)
+    assert [worker.id.partition(".")[0] for worker in summary.workers] == ["1"]
+    await kill(summary.coordinator.pid)
+    await try_resume(rig)
+    again = await rig.until(lambda s: s.coordinator.epoch == 2)
+    assert len(again.workers) <= 1, "the wish outlives the coordinator that was asked"
+    assert (await rig.ended()).run.result == "70210"
+    assert Counter(rig.traces()).total() == 60
+
+
 async def test_an_ended_run_cannot_be_controlled(rig: Rig) -> None:
     await rig.start("squares:many", n=1, trace=str(rig.trace))
     await rig.ended()

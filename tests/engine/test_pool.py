@@ -21,12 +21,14 @@ from poolboard.engine.pool_events import (
     Requeued,
     Returned,
     RunParked,
+    SendHome,
     Settled,
     SlotGiven,
     SlotWanted,
     TellSettled,
     WorkerJoined,
     WorkerLost,
+    WorkerRetiring,
     WorkLoaded,
 )
 from poolboard.engine.pool_state import MAX_STARTS
@@ -127,6 +129,25 @@ def test_while_pausing_nothing_is_claimed_and_it_is_over_when_all_have_parked() 
     assert told(pool, Returned(2, 1)) == [AllParked()]
     assert told(pool, ControlSet("paused")) == []
     assert told(pool, ControlSet("running")) == [Claim(3, "a")]
+
+
+def test_a_retiring_worker_gets_nothing_new_and_goes_home_when_it_has_nothing_left() -> None:
+    pool = root_running(slots=2)
+    told(pool, WorkerJoined("b", 2), grew(1, 2, 3, 4, 5), Claimed(1, 1, 1), Claimed(2, 1, 1), Claimed(3, 1, 1))
+    assert told(pool, WorkerRetiring("b")) == []
+    busy = pool.places["b"].holding.copy()
+    for n in sorted(busy):
+        told(pool, Returned(n, 1))
+        last = told(pool, Settled(n))
+    assert last == [SendHome("b")]
+    assert "b" not in pool.places
+
+
+def test_a_parent_that_waits_at_a_retiring_worker_is_taken_up_elsewhere_without_losing_a_start() -> None:
+    pool = root_running(slots=1)
+    told(pool, WorkerJoined("b", 1), grew(1), Claimed(1, 1, 1), SlotGiven(0, 1))
+    assert told(pool, WorkerRetiring("a")) == [Requeue(0, give_start_back=True)]
+    assert told(pool, Requeued(0, 0)) == [SendHome("a")]
 
 
 def test_orphans_of_a_restart_wait_until_their_parent_asks_for_them_with_its_limit() -> None:

@@ -137,6 +137,7 @@ async def test_after_a_takeover_no_verb_of_the_old_coordinator_writes_anything(r
         run.do(queue.cancel, 1),
         run.do(queue.retry_failed),
         run.do(queue.cancel_left),
+        run.do(queue.set_setting, "workers", "3", None),
         run.do(queue.finish_as_root),
         run.do(queue.set_control, "pausing", "me", None),
         run.do(queue.set_status, "running"),
@@ -156,5 +157,6 @@ async def test_after_a_takeover_no_verb_of_the_old_coordinator_writes_anything(r
     assert set(queue.__all__) - {"WORK_LEASE_TTL_MS"} == {
         "adopt", "cancel", "cancel_left", "claim", "close_gap", "commit", "complete", "enqueue",
         "fail", "finish_as_root", "finish_run", "forget_worker",
-        "register_worker", "release", "renew", "retry_failed", "set_control", "set_status", "wait", "wake",
+        "register_worker", "release", "renew", "retry_failed", "set_control", "set_setting",
+        "set_status", "wait", "wake",
     }  # a new verb belongs into the list above  # fmt: skip
