@@ -99,6 +99,7 @@ class Coordinator:
 
     async def _begin(self) -> None:
         """Bring journal, pool and fleet to where the run goes on."""
+        await self.recorder.record(self._close_gap)
         if self._intent in ("resume", "retry") and self._run.status not in TERMINAL_RUN:
             await self.controller.resume_after_restart()
         if self._intent == "retry" and not await self.recorder.record(partial(queue.retry_failed, lease=self._lease)):
@@ -124,10 +125,13 @@ class Coordinator:
         if found.alive:
             asyncio.get_running_loop().call_later(self._header.adopt_grace_s, self._say_retained)
 
+    def _close_gap(self, tx: Transaction) -> None:
+        """Leave out of the elapsed time what lies between the last sign of life and now; first of all writes."""
+        if self._run.active_since is not None and self._run.lease_age_ms is not None:
+            queue.close_gap(tx, self._lease, tx.now - self._run.lease_age_ms)
+
     def _opening(self, tx: Transaction) -> None:
         lease, header, run = self._lease, self._header, self._run
-        if run.active_since is not None and run.lease_age_ms is not None:
-            queue.close_gap(tx, lease, tx.now - run.lease_age_ms)
         if tx.authority(lease).status == "pending":
             root = NewWork('["root"]', header.workflow, run.name, '{"input":' + dumps(header.inputs) + "}", depth=0)
             queue.enqueue(tx, lease, None, [root])
@@ -222,6 +226,8 @@ class Coordinator:
         for item in self._takeover.held_by(worker) if self._takeover else []:
             if item.n not in {token.n for token, _ in adopted}:
                 self.dispatcher.feed(NotHeld(item.n))
+        if worker in self.fleet.surplus():
+            self.dispatcher.feed(WorkerRetiring(worker))
         self.progress.alerts.pop(f"retained {worker}", None)
 
     def _on_lost(self, peer: Peer) -> None:

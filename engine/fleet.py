@@ -70,7 +70,11 @@ class LocalFleet:
         for place in range(1, count + 1):
             if place not in taken:
                 self._start(place)
-        return [worker for worker, member in self.members.items() if member.place > count]
+        return self.surplus()
+
+    def surplus(self) -> list[str]:
+        """Return the workers that are too many."""
+        return [worker for worker, member in self.members.items() if member.place > self._size]
 
     def adopt(self, worker: str, identity: ProcessIdentity) -> None:
         """Take over a living worker that an earlier coordinator started."""

@@ -125,8 +125,13 @@ def setting_key(name: str) -> bytes:
 
 
 def close_gap(tx: Transaction, lease: Lease, until_ms: int) -> None:
-    """After a crash: count the elapsed time up to when the run was last known alive, and start again from now."""
+    """After a crash: count the elapsed time up to when the run was last known alive, and start again from now.
+
+    That is ``until_ms`` (its lease was renewed then) or its newest event, whichever is later.
+    """
     run = tx.authority(lease)
+    newest = tx.execute("SELECT at FROM events WHERE position = ?", (run.base + run.last_seq,)).fetchone()
+    until_ms = max(until_ms, newest[0] if newest else 0)
     _, _, active_ms, active_since, _, _ = _clock(tx, run)
     if active_since is None:
         return

@@ -59,6 +59,7 @@ async def test_control_moves_as_its_table_says(run: StartedRun, before: ControlS
 async def pass_time(run: StartedRun, by_ms: int) -> None:
     """Let the run's clock be further along, as if that much time had passed since it was last started."""
     await run.sql("UPDATE runs SET active_since = active_since - ?", by_ms)
+    await run.sql("UPDATE events SET at = at - ?", by_ms)
 
 
 async def test_elapsed_time_leaves_pauses_out(run: StartedRun) -> None:
@@ -100,6 +101,17 @@ async def test_time_in_which_nobody_was_alive_does_not_count(run: StartedRun) ->
     assert row.active_since is not None and row.active_since >= since + 60_000
     await run.do(queue.close_gap, since - 5_000)
     assert (await run.row()).active_ms == 1_000
+
+
+async def test_a_newer_event_than_the_leases_renewal_is_a_later_sign_of_life(run: StartedRun) -> None:
+    await run.do(queue.set_status, "running")
+    await pass_time(run, 60_000)
+    since = (await run.row()).active_since
+    assert since is not None
+    await run.claimed_child()
+    await run.sql("UPDATE events SET at = ? WHERE position = (SELECT max(position) FROM events)", since + 7_000)
+    await run.do(queue.close_gap, since + 1_000)
+    assert (await run.row()).active_ms == 7_000
 
 
 async def test_a_run_that_is_not_active_has_no_gap(run: StartedRun) -> None:
