@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -13,7 +14,7 @@ from .attempt import Attempt, OpenGroup
 from .authoring import Workflow
 from .errors import Blocked
 from .payload import dumps, fingerprint
-from .replay import Mismatch
+from .replay import Call, Mismatch, stage_payload
 from .result import Result
 
 #: Children per message: big enough to share a commit, small enough that others get in between.
@@ -59,18 +60,49 @@ class ChildCalls:
         if not calls:
             return []
         replay = attempt.replay
+        prints = [fingerprint(plain) for plain in calls]
         try:
-            replay.begin("map", workflow.name, fingerprint(len(calls)))
+            call = replay.begin("map", workflow.name, fingerprint(prints))
         except Mismatch as mismatch:
             raise Blocked(str(mismatch)) from None
         try:
-            numbers = await self._enqueue_and_wait(workflow, self._items(workflow, calls), concurrency)
+            opened = None if replay.outcome(call) else asyncio.ensure_future(self._open(call))
+            items = self._items(workflow, calls, prints)
+            numbers = await self._enqueue_and_wait(workflow, items, concurrency, opened)
             return await self._results(workflow, numbers)
         finally:
-            replay.end()
+            replay.end(call)
+
+    async def _open(self, call: Call) -> None:
+        """Record that the run asked for these children at this place, so that a changed program is noticed.
+
+        Calls that start together (``asyncio.gather``) do so within a pass of the loop: after two it is known whether
+        this one is alone.
+        """
+        attempt, now = self._attempt, time.time_ns() // 1_000_000
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        await attempt.record(
+            wire.CommitStage(
+                req=attempt.around.channel.next_req(),
+                n=attempt.n,
+                generation=attempt.generation,
+                key=call.key,
+                stage="",
+                payload=stage_payload(call, None, None, (now, now, 1), alone=attempt.replay.is_alone(call)),
+                started_at=now,
+                completed_at=now,
+                duration_ms=0.0,
+                ok=True,
+            )
+        )
 
     async def _enqueue_and_wait(
-        self, workflow: Workflow[..., Any], items: list[wire.ChildItem], concurrency: int
+        self,
+        workflow: Workflow[..., Any],
+        items: list[wire.ChildItem],
+        concurrency: int,
+        opened: asyncio.Future[None] | None,
     ) -> list[int]:
         attempt, number = self._attempt, self._next_group
         self._next_group += 1
@@ -86,9 +118,13 @@ class ChildCalls:
             try:
                 for task in sent:
                     group.numbers += await task
+                if opened is not None:
+                    await opened
             finally:
                 for task in sent:
                     task.cancel()
+                if opened is not None:
+                    opened.cancel()
             group.closed = True
             async with attempt.slot.waiting():
                 await group.settled
@@ -130,10 +166,12 @@ class ChildCalls:
                     found.append(Result(False, n, error=error or state))
         return found
 
-    def _items(self, workflow: Workflow[..., Any], calls: list[dict[str, Any]]) -> list[wire.ChildItem]:
+    def _items(
+        self, workflow: Workflow[..., Any], calls: list[dict[str, Any]], prints: list[str]
+    ) -> list[wire.ChildItem]:
         items = []
-        for plain in calls:
-            identity = (workflow.name, fingerprint(plain))
+        for plain, print_ in zip(calls, prints, strict=True):
+            identity = (workflow.name, print_)
             ordinal = self._seen[identity]
             self._seen[identity] += 1
             key = json.dumps(["child", *identity, ordinal], separators=(",", ":"))

@@ -27,15 +27,17 @@ async def child_view(reader: Reader, run: int, row: ChildRow, logs: Path) -> Chi
         input=_cut(_dumps(json.loads(boundary.event.payload).get("input"))),
         result=None if value is None else _cut(value),
         error=line if failure is None else _cut(told(json.loads(failure.event.payload).get("failure"))),
-        stages=tuple(stage_run(entry) for entry in await reader.checkpoints(run, row.n)),
+        stages=tuple(found for entry in await reader.checkpoints(run, row.n) if (found := stage_run(entry))),
         children=Counts(total=sum(counts.values()), **counts),
         logs=log_files(logs, row.n),
     )
 
 
-def stage_run(entry: JournalEntry) -> StageRun:
-    """Return a checkpoint event as a screen shows it."""
+def stage_run(entry: JournalEntry) -> StageRun | None:
+    """Return a checkpoint event as a screen shows it; None for one that is no stage (a map that was opened)."""
     payload = json.loads(entry.event.payload)
+    if payload["kind"] != "stage":
+        return None
     failure = payload.get("failure")
     return StageRun(
         entry.seq,

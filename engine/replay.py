@@ -1,8 +1,8 @@
 """Replay: which recorded outcome answers which call of a run that starts again. Pure.
 
 A call's key is its kind, its name, the fingerprint of its arguments and its ordinal among identical calls, so that
-concurrent calls may come in another order. Sequential calls may not: a call made while no other was open must be the
-call that was recorded at that place.
+concurrent calls may come in another order. Sequential calls may not: where a call was recorded that no other
+overlapped, a run that starts again must make that very call.
 """
 
 from __future__ import annotations
@@ -18,14 +18,13 @@ Kind = Literal["stage", "map"]
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One call of the running workflow. ``place`` counts its calls from 0; ``alone`` says that no other was open."""
+    """One call of the running workflow; ``place`` counts its calls from 0."""
 
     kind: Kind
     name: str
     fingerprint: str
     ordinal: int
     place: int
-    alone: bool
 
     @property
     def key(self) -> str:
@@ -39,9 +38,13 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """A recorded stage: its JSON value, or its failure (``type``, ``message``, ``traceback``)."""
+    """A recorded stage: its JSON value, or its failure (``type``, ``message``, ``traceback``).
+
+    ``alone`` says that no other call of the run was open at any moment of it.
+    """
 
     call: Call
+    alone: bool
     value: Any
     failure: dict[str, str] | None
 
@@ -60,27 +63,34 @@ class Replay:
         for something else this time: what it asks for again is taken from the records, the rest is computed."""
         outcomes = [_outcome(payload) for payload in payloads]
         self._by_key = {outcome.call.key: outcome for outcome in outcomes}
-        alone = [] if reopened else [outcome.call for outcome in outcomes if outcome.call.alone]
+        alone = [] if reopened else [outcome.call for outcome in outcomes if outcome.alone]
         self._by_place = {call.place: call for call in alone}
         self._seen: Counter[tuple[str, str, str]] = Counter()
         self._next_place = 0
-        self._open = 0
+        self._open: dict[int, bool] = {}
 
     def begin(self, kind: Kind, name: str, fingerprint: str) -> Call:
         """Open a call; raises Mismatch where a sequential call is not the recorded one."""
         identity = (kind, name, fingerprint)
-        call = Call(kind, name, fingerprint, self._seen[identity], self._next_place, self._open == 0)
+        call = Call(kind, name, fingerprint, self._seen[identity], self._next_place)
         recorded = self._by_place.get(call.place)
-        if call.alone and recorded is not None and recorded.key != call.key:
+        if not self._open and recorded is not None and recorded.key != call.key:
             raise Mismatch(f"recorded {_told(recorded)}, found {_told(call)}")
         self._seen[identity] += 1
         self._next_place += 1
-        self._open += 1
+        overlapped = bool(self._open)
+        for place in self._open:
+            self._open[place] = True
+        self._open[call.place] = overlapped
         return call
 
-    def end(self) -> None:
+    def is_alone(self, call: Call) -> bool:
+        """Whether no other call was open so far while this one is."""
+        return not self._open[call.place]
+
+    def end(self, call: Call) -> None:
         """Close a call."""
-        self._open -= 1
+        del self._open[call.place]
 
     def outcome(self, call: Call) -> Outcome | None:
         """Return what was recorded for the call."""
@@ -88,16 +98,21 @@ class Replay:
 
 
 def stage_payload(
-    call: Call, value_json: str | None, failure: dict[str, str] | None, times: tuple[int, int, int]
+    call: Call,
+    value_json: str | None,
+    failure: dict[str, str] | None,
+    times: tuple[int, int, int],
+    *,
+    alone: bool,
 ) -> str:
-    """Return the checkpoint event of a stage; ``times``: started_at, completed_at (wall ms), number of the try."""
+    """Return the checkpoint event of a call; ``times``: started_at, completed_at (wall ms), number of the try."""
     told = {
         "kind": call.kind,
         "name": call.name,
         "fingerprint": call.fingerprint,
         "ordinal": call.ordinal,
         "place": call.place,
-        "alone": call.alone,
+        "alone": alone,
         "started_at": times[0],
         "completed_at": times[1],
         "attempt": times[2],
@@ -115,9 +130,8 @@ def _outcome(payload: dict[str, Any]) -> Outcome:
         payload["fingerprint"],
         payload["ordinal"],
         payload["place"],
-        payload["alone"],
     )
-    return Outcome(call, payload.get("value"), payload.get("failure"))
+    return Outcome(call, payload["alone"], payload.get("value"), payload.get("failure"))
 
 
 def _told(call: Call) -> str:

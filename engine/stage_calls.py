@@ -44,7 +44,7 @@ class StageCalls:
                 return _recorded(stage, recorded)
             return await self._tried(stage, call, typed)
         finally:
-            replay.end()
+            replay.end(call)
 
     async def _tried(self, stage: Stage[..., Any], call: Call, typed: dict[str, Any]) -> Any:
         """Try until the stage returns or has no try left; between two tries the run holds no slot."""
@@ -116,7 +116,9 @@ class StageCalls:
                 generation=attempt.generation,
                 key=call.key if failure is None else call.failure_key(attempt.generation),
                 stage=stage.name,
-                payload=stage_payload(call, text, failure, (started_at, completed_at, number)),
+                payload=stage_payload(
+                    call, text, failure, (started_at, completed_at, number), alone=attempt.replay.is_alone(call)
+                ),
                 started_at=started_at,
                 completed_at=completed_at,
                 duration_ms=took_ms,

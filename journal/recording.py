@@ -55,8 +55,9 @@ def commit(tx: Transaction, lease: Lease, token: Token, checkpoint: Checkpoint) 
     if not admitted or tx.execute(INSERT_IF_CURRENT, values).rowcount != 1:
         return _not_ordinary(tx, run, token, checkpoint, key, request)
     seq = tx.append(run, CHECKPOINT_RECORDED, payload, n)
-    tx.execute(UPDATE_STAGE, (stage, checkpoint.ok, tx.stamp(), work_id))
-    run.stage_hits.append((stage, checkpoint.ok, checkpoint.duration_ms, seq))
+    if stage:  # a checkpoint without a stage only fixes what the run asked for at this place
+        tx.execute(UPDATE_STAGE, (stage, checkpoint.ok, tx.stamp(), work_id))
+        run.stage_hits.append((stage, checkpoint.ok, checkpoint.duration_ms, seq))
     return Receipt(seq, now)
 
 

@@ -86,7 +86,9 @@ async def check(rig: Rig, verdict: Verdict) -> None:
     for row in await reader.work_page(run.number, 0, 10_000):
         for entry in await reader.checkpoints(run.number, row.n):
             payload = json.loads(entry.event.payload)
-            key = (payload["value"], payload["ordinal"] if payload["name"] != "effect" else payload["place"])
+            if payload["kind"] != "stage":
+                continue
+            key = (payload["value"], payload["place"])
             recorded[key] = entry.at
         if row.state == "failed":
             assert row.starts == 3 and "worker_lost" in (row.error or ""), row
