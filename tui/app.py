@@ -89,13 +89,13 @@ class PoolboardApp(App[int]):
             await self._source.close()
 
 
-def run_dashboard(journal: str | None = None, run_id: str | None = None) -> int:
+def run_dashboard(journal: str | None = None, run_id: str | None = None, read_only: bool = False) -> int:
     """Show the dashboard until the person leaves; returns the exit code.
 
     0: left or detached; 143, 129, 131: ended by SIGTERM, SIGHUP, SIGQUIT; 1: a fault in the dashboard, its traceback
     on stderr after the terminal was given back. Raises UserMistake, JournalUnusable, StorageUnavailable.
     """
-    app = PoolboardApp(journal, run_id)
+    app = PoolboardApp(journal, run_id, read_only=read_only)
     try:
         app.run()
     finally:

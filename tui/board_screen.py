@@ -4,42 +4,34 @@ from __future__ import annotations
 
 import gc
 from collections import deque
-from collections.abc import Iterator
-from functools import partial
 from typing import ClassVar, Final
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Vertical
-from textual.widgets import ContentSwitcher
 
-from poolboard.engine.views import ActiveView, ChildRow, StageView, Summary, WorkerView
+from poolboard.engine.views import Summary
 
 from .actions import Scope, Situation, bindings
+from .board_header import BoardHeader
+from .board_lists import BoardLists
 from .board_notes import banner, frozen_note
-from .child_list import CHILD_COLUMNS, CHILD_SHAPE
+from .child_list import CHILD_SHAPE
 from .child_screen import ChildScreen
 from .columns import Look
 from .feed import Feed
 from .filter_bar import FilterBar
 from .glyphs import ACTIVE
-from .header import TICKING, Facts, identity, numbers, progress
-from .line import Line, Piece, Sides
-from .list_line import list_line
+from .header import TICKING, Facts
+from .line import Line, Sides
 from .messages import ChildrenRead, FeedTrouble, FeedWell, SummaryRead
 from .quit_screen import QuitScreen
-from .rows import Rows
 from .screen import PoolScreen
 from .session import Session
-from .stage_list import STAGE_COLUMNS, STAGE_SHAPE
 from .table import Table
-from .units import count, several
-from .worker_list import SLOT_COLUMNS, SLOT_SHAPE, WORKER_COLUMNS, WORKER_SHAPE
+from .units import several
 
-VIEWS: Final = ("children", "workers", "slots")
 _RATES_KEPT: Final = 60
 _RATE_EVERY_S: Final = 1.0
-_ALERTS_SHOWN: Final = 3
 
 
 class BoardScreen(PoolScreen):
@@ -53,58 +45,27 @@ class BoardScreen(PoolScreen):
         self.run_id: Final = run_id
         self.summary: Summary | None = None
         self._short_id: Final = short_id or run_id[:8]
-        ascii = session.ascii
-        self._stages = Table(Rows[StageView](STAGE_SHAPE), STAGE_COLUMNS, id="stages", ascii=ascii)
-        self._children = Table(
-            Rows[ChildRow](CHILD_SHAPE, follow_top=True),
-            CHILD_COLUMNS,
-            id="children",
-            empty=("", "Reading the journal…"),
-            ascii=ascii,
-        )
-        # What fails and what moves is what a person looks for: it comes before what is done.
-        self._children.choose_order("state")
-        self._workers = Table(
-            Rows[WorkerView](WORKER_SHAPE), WORKER_COLUMNS, id="workers", empty=("", "No workers now."), ascii=ascii
-        )
-        self._slots = Table(
-            Rows[ActiveView](SLOT_SHAPE),
-            SLOT_COLUMNS,
-            id="slots",
-            empty=("", "No child is in a slot now."),
-            ascii=ascii,
-        )
+        self._header: Final = BoardHeader(self._short_id, id="header")
+        self._lists: Final = BoardLists(id="lists", ascii=session.ascii)
         self._feed: Final = Feed(session.monitor, self.post_message, session.clock, session.pace)
         self._rates: deque[float] = deque(maxlen=_RATES_KEPT)
         self._read_at_s = self._rated_at_s = session.clock.steady_s()
-        self._filter_text = ""
+        self._listed_at_s = float("-inf")
         self._trouble = ""
-        self._loading = True
         self._frozen_at_s: float | None = None
         self._held_changes = 0
         self._flush_waits = False
         self._hidden = False
-        self._listed_at_s = -1e9
 
     def compose(self) -> ComposeResult:
-        with Vertical(id="header"):
-            yield Line(self._identity, id="identity")
-            yield Line(self._progress, id="progress")
-            yield Line(self._numbers, id="numbers")
+        yield self._header
         yield Line(self._banner, id="banner")
-        for place in range(_ALERTS_SHOWN):
-            yield Line(id=f"alert-{place}", classes="alert")
-        yield self._stages
-        yield Line(self._tabs, id="tabs")
-        with ContentSwitcher(initial="children", id="views"):
-            yield self._children
-            yield self._workers
-            yield self._slots
+        yield self._lists
         yield FilterBar(CHILD_SHAPE.kinds, id="filter")
         yield from self.key_bar()
 
     def on_mount(self) -> None:
-        self._children.focus()
+        self._lists.children_table.focus()
         self._ticker = self.set_interval(1.0, self._tick, pause=True)
         self.run_worker(self._feed.run(self.run_id), group="feed", exit_on_error=False)
 
@@ -127,9 +88,9 @@ class BoardScreen(PoolScreen):
         self._soon()
 
     def on_children_read(self, message: ChildrenRead) -> None:
-        self._held_changes += self._children.rows.upsert(message.rows)
-        if self._loading and not message.more:
-            self._loading = False
+        self._held_changes += self._lists.take(message.rows)
+        if self._lists.loading and not message.more:
+            self._lists.loading = False
             self.call_later(_settle_memory)
         self._soon()
 
@@ -151,43 +112,35 @@ class BoardScreen(PoolScreen):
         self._flush_waits = False
         if self._hidden:
             return
-        summary = self.summary
-        now_s = self.session.clock.steady_s()
-        if now_s - self._listed_at_s < self.session.pace.lists_s and not self._loading:
-            self._soon()
-        elif self._frozen_at_s is None and summary is not None:
-            self._listed_at_s = now_s
-            look = self._look()
-            self._stages.rows.replace(summary.stages)
-            self._workers.rows.replace(summary.workers)
-            self._slots.rows.replace(summary.active)
-            for table in self._tables():
-                table.settle(look)
-            self._children.show_empty(self._nothing())
-            self._held_changes = 0
+        if self.summary is not None and self._frozen_at_s is None:
+            self._settle_lists(self.summary)
         self._show_lines()
-        ticking = summary is not None and self._ticks()
-        (self._ticker.resume if ticking or self._frozen_at_s is not None else self._ticker.pause)()
+        (self._ticker.resume if self._ticks() else self._ticker.pause)()
+
+    def _settle_lists(self, summary: Summary) -> None:
+        now_s = self.session.clock.steady_s()
+        if now_s - self._listed_at_s < self.session.pace.lists_s and not self._lists.loading:
+            self._soon()  # what came in meanwhile must not wait for the next change
+            return
+        self._listed_at_s = now_s
+        self._lists.settle(summary, self._look())
+        self._held_changes = 0
 
     def _tick(self) -> None:
         if self._hidden:
             return
-        if self._frozen_at_s is None and self._ticks():
-            self._children.settle(self._look())
+        if self._frozen_at_s is None:
+            self._lists.settle_children(self._look())
         self._show_lines()
 
     def _ticks(self) -> bool:
+        """Say whether something on screen grows by itself: an elapsed time, an age."""
         summary = self.summary
+        if self._frozen_at_s is not None or self._trouble:
+            return True
         if summary is None:
             return False
-        gone = not summary.coordinator.alive and summary.run.status == "crashed"
-        return gone or bool(self._trouble) or (summary.run.status in TICKING and summary.coordinator.alive)
-
-    def _tables(self) -> Iterator[Table[StageView] | Table[ChildRow] | Table[WorkerView] | Table[ActiveView]]:
-        yield self._stages
-        yield self._children
-        yield self._workers
-        yield self._slots
+        return summary.run.status == "crashed" or (summary.run.status in TICKING and summary.coordinator.alive)
 
     def _look(self) -> Look:
         """Clocks of rows run only while a coordinator is there to make them true."""
@@ -201,42 +154,14 @@ class BoardScreen(PoolScreen):
     # -- what is shown
 
     def _show_lines(self) -> None:
-        frozen = self._frozen_at_s is not None
-        if not frozen:
-            for name, build in (("identity", self._identity), ("progress", self._progress), ("numbers", self._numbers)):
-                self.query_one(f"#{name}", Line).show(build)
-            self._show_alerts()
-        self.query_one("#tabs", Line).show(self._tabs)
+        if self._frozen_at_s is None:
+            late_s = self.session.clock.steady_s() - self._read_at_s
+            self._header.show(self.summary, Facts(self._short_id, late_s, self.session.ascii, tuple(self._rates)))
+        self._lists.show_tabs()
         note = self.query_one("#banner", Line)
         note.set_class(bool(self._banner(80).left), "-shown")
         note.show(self._banner)
         self.keys_changed()
-
-    def _show_alerts(self) -> None:
-        alerts = self.summary.alerts if self.summary else ()
-        for place in range(_ALERTS_SHOWN):
-            line = self.query_one(f"#alert-{place}", Line)
-            text = alerts[place] if place < len(alerts) else ""
-            if place == _ALERTS_SHOWN - 1 and len(alerts) > _ALERTS_SHOWN:
-                text = f"{len(alerts) - _ALERTS_SHOWN + 1} more alerts, first: {text}"
-            line.set_class(bool(text), "-shown")
-            sides = Sides([Piece(f"{'!' if self.session.ascii else '▲'} {text}", "$warning")] if text else [])
-            line.show(partial(_always, sides))
-
-    def _facts(self) -> Facts:
-        late_s = self.session.clock.steady_s() - self._read_at_s
-        return Facts(self._short_id, late_s, self.session.ascii, tuple(self._rates))
-
-    def _identity(self, cells: int) -> Sides:
-        if self.summary is None:
-            return Sides([Piece(f"reading run {self._short_id}…", "$quiet")])
-        return identity(self.summary, self._facts())
-
-    def _progress(self, cells: int) -> Sides:
-        return progress(self.summary, self._facts(), cells) if self.summary else Sides([])
-
-    def _numbers(self, cells: int) -> Sides:
-        return numbers(self.summary, self._facts()) if self.summary else Sides([])
 
     def _banner(self, cells: int) -> Sides:
         now_s = self.session.clock.steady_s()
@@ -244,88 +169,47 @@ class BoardScreen(PoolScreen):
             return frozen_note(now_s - self._frozen_at_s, self._held_changes)
         return banner(self.summary, self._trouble, now_s - self._read_at_s)
 
-    def _tabs(self, cells: int) -> Sides:
-        current = self._view
-        amounts = {
-            "children": self._children.rows.total,
-            "workers": self._workers.rows.total,
-            "slots": len(self._slots.rows),
-        }
-        title: list[Piece] = []
-        for place, name in enumerate(VIEWS):
-            here = name == current
-            style = "bold $foreground" if here else "$quiet"
-            title.append(Piece(str(place + 1), "bold $primary", 9 if here else 4, f"view_{place + 1}"))
-            title.append(
-                Piece(
-                    f" {name} {count(amounts[name])}",
-                    style + (" underline" if here else ""),
-                    9 if here else 4,
-                    f"view_{place + 1}",
-                    glued=True,
-                )
-            )
-        note = "reading…" if self._loading and self._children.rows.total else ""
-        if current != "children":
-            return Sides(title)
-        return list_line(title, self._children.rows, self._filter_text, ascii=self.session.ascii, note=note)
-
-    def _nothing(self) -> tuple[str, ...]:
-        if self._filter_text:
-            return ("", "No child matches the filter. esc clears it.")
-        if self._loading:
-            return ("", "Reading the journal…")
-        return ("", "No children yet: the run has not asked for any.")
-
     def situation(self) -> Situation:
-        run = self.summary.run if self.summary else None
-        has_row = self._view == "children" and self._children.current() is not None
         return Situation(
-            run,
+            self.summary.run if self.summary else None,
             self.session.read_only,
-            has_row,
+            has_row=self._lists.current_child() is not None,
             frozen=self._frozen_at_s is not None,
             root=self.session.home == self.run_id,
         )
 
     # -- what the person does
 
-    @property
-    def _view(self) -> str:
-        return self.query_one("#views", ContentSwitcher).current or "children"
-
-    def _to_view(self, name: str) -> None:
-        self.query_one("#views", ContentSwitcher).current = name
-        self.query_one(f"#{name}", Table).focus()
-        self._show_lines()
-
     def do_view_1(self) -> None:
-        self._to_view("children")
+        self._lists.to_view("children")
 
     def do_view_2(self) -> None:
-        self._to_view("workers")
+        self._lists.to_view("workers")
 
     def do_view_3(self) -> None:
-        self._to_view("slots")
+        self._lists.to_view("slots")
 
     def do_view_next(self) -> None:
-        self._to_view(VIEWS[(VIEWS.index(self._view) + 1) % len(VIEWS)])
+        self._lists.next_view(1)
 
     def do_view_previous(self) -> None:
-        self._to_view(VIEWS[(VIEWS.index(self._view) - 1) % len(VIEWS)])
+        self._lists.next_view(-1)
 
     def on_table_moved(self, message: Table.Moved) -> None:
-        self.query_one("#tabs", Line).show(self._tabs)
+        self._lists.show_tabs()
         self.keys_changed()
 
     def on_table_entered(self, message: Table.Entered) -> None:
         if message.table.id in ("children", "slots"):
-            self.app.push_screen(ChildScreen(self.session, self.run_id, int(message.key), self._short_id))
+            self._open(int(message.key))
 
     def action_enter(self) -> None:
-        child = self._children.current() if self._view == "children" else self._slots.current()
-        if child is not None and self._view != "workers":
-            self.app.push_screen(ChildScreen(self.session, self.run_id, child.n, self._short_id))
+        n = self._lists.current_child()
+        if n is not None:
+            self._open(n)
+
+    def _open(self, n: int) -> None:
+        self.app.push_screen(ChildScreen(self.session, self.run_id, n, self._short_id))
 
     def do_pause(self) -> None:
         if self.summary is not None:
@@ -336,45 +220,40 @@ class BoardScreen(PoolScreen):
             self.ask_to_stop(self.summary.run)
 
     def do_filter(self) -> None:
-        self._to_view("children")
+        self._lists.to_view("children")
         self.query_one(FilterBar).open()
 
     def on_filter_bar_changed(self, message: FilterBar.Changed) -> None:
-        self._filter_text = message.text.strip()
-        self._children.rows.filter_by(message.query)
-        self._children.settle(self._look())
-        self._children.show_empty(self._nothing())
-        self._show_lines()
+        self._lists.filter_by(message.query, message.text.strip(), self._look())
+        self.keys_changed()
 
     def on_filter_bar_left(self, message: FilterBar.Left) -> None:
-        self._children.focus()
+        self._lists.children_table.focus()
 
     def action_back(self) -> None:
-        if self._filter_text:
+        if self._lists.filter_text:
             self.query_one(FilterBar).drop()
-        elif self._children.rows.marks:
-            self._children.action_unmark()
-            self._show_lines()
+        elif self._lists.children_table.rows.marks:
+            self.do_unmark()
         else:
             self.dismiss(None)
 
     def do_mark(self) -> None:
-        self._children.action_mark()
-        self._show_lines()
+        self._lists.children_table.action_mark()
+        self._lists.show_tabs()
 
     def do_unmark(self) -> None:
-        self._children.action_unmark()
-        self._show_lines()
+        self._lists.children_table.action_unmark()
+        self._lists.show_tabs()
 
     def do_copy(self) -> None:
-        marks = sorted(int(key) for key in self._children.rows.marks)
+        marks = sorted(int(key) for key in self._lists.children_table.rows.marks)
         text = "\n".join(f"{self.run_id}#{n}" for n in marks) if marks else self.run_id
         self.app.copy_to_clipboard(text)
         self.say(f"copied {several(len(marks), 'child id')}" if marks else f"copied run id {self.run_id}")
 
     def do_freeze(self) -> None:
-        now_s = self.session.clock.steady_s()
-        self._frozen_at_s = now_s if self._frozen_at_s is None else None
+        self._frozen_at_s = self.session.clock.steady_s() if self._frozen_at_s is None else None
         self._held_changes = 0
         self._flush()
 
@@ -407,10 +286,6 @@ class BoardScreen(PoolScreen):
             self.say(f"stop: {error}", "error")
         else:
             self.app.exit(0)
-
-
-def _always(sides: Sides, cells: int) -> Sides:
-    return sides
 
 
 def _settle_memory() -> None:

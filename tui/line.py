@@ -56,12 +56,23 @@ def lay_out(sides: Sides, cells: int, gap: int = 2) -> list[Laid]:
     left, right = ([one._replace(text=visible(one.text)) for one in side if one.text] for side in sides)
     _squeeze(left, _wanted(left, right, gap) - cells)
     _squeeze(right, _wanted(left, right, gap) - cells)
-    while len(left) + len(right) > 1 and _wanted(left, right, gap) > cells:
-        least = min((*left, *right), key=lambda one: one.keep)
-        (left if least in left else right).remove(least)
+    while _wanted(left, right, gap) > cells and (least := _least(left, right)) is not None:
+        for side in (left, right):
+            side[:] = [one for one in side if not any(one is other for other in least)]
     laid = _row(left, 0, cells, gap)
     after = laid[-1].x + width(laid[-1].text) + gap if laid else 0
     return laid + _row(right, max(after, cells - _wanted([], right, gap)), cells, gap)
+
+
+def _least(left: Sequence[Piece], right: Sequence[Piece]) -> list[Piece] | None:
+    """Return the piece that matters least, with what is glued to it; None once a single one is left."""
+    groups: list[list[Piece]] = []
+    for one in (*left, *right):
+        if one.glued and groups:
+            groups[-1].append(one)
+        else:
+            groups.append([one])
+    return min(groups, key=lambda group: group[0].keep) if len(groups) > 1 else None
 
 
 def _squeeze(pieces: list[Piece], over: int) -> None:

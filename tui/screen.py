@@ -43,7 +43,7 @@ class PoolScreen(Screen[None]):
 
     def say(self, text: str, severity: Severity = "information") -> None:
         """Show a toast. The text may come from anywhere: it is made visible and never parsed."""
-        self.app.notify(clip(text, _TOAST_CELLS), severity=severity, markup=False, timeout=6)
+        self.app.notify(clip(text, _TOAST_CELLS), severity=severity, markup=False, timeout=4)
 
     def keys_changed(self) -> None:
         """Draw the key bar again if the situation changed what it says."""

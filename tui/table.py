@@ -89,6 +89,8 @@ class Table(ScrollView, Generic[R], can_focus=True):
         line = before.index(cursor) if cursor in before else None
         change = self.rows.settle(look.now_ms)
         ticked = look.now_ms != self.look.now_ms
+        if look.ended != self.look.ended or (look.now_ms is None) != (self.look.now_ms is None):
+            self.refresh()  # the same rows say something else now
         self.look = look
         if change.moved:
             self._grow()

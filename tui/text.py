@@ -75,7 +75,7 @@ def clip_middle(text: str, cells: int) -> str:
             return shown
     if cells < 8:
         return clip(text, cells)
-    head = (cells - 1) // 3
+    head = (cells - 1) // 4
     tail = visible(text[-cells * 4 :])
     while width(tail) > cells - 1 - head:
         tail = tail[max(1, (width(tail) - (cells - 1 - head)) // 2) :]

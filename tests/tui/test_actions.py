@@ -12,6 +12,8 @@ from textual.widget import Widget
 
 from poolboard.engine.views import ControlView, Counts, RunView, ShownStatus
 from poolboard.tui.actions import ACTIONS, BY_ID, Scope, Situation, bindings, in_scope
+from poolboard.tui.board_header import BoardHeader
+from poolboard.tui.board_lists import BoardLists
 from poolboard.tui.board_screen import BoardScreen
 from poolboard.tui.child_screen import ChildScreen
 from poolboard.tui.confirm_screen import ConfirmScreen
@@ -107,6 +109,8 @@ OURS: tuple[type[DOMNode], ...] = (
     Table,
     TextPane,
     Line,
+    BoardHeader,
+    BoardLists,
     FilterBar,
     FilterInput,
     PoolScreen,

@@ -16,6 +16,7 @@ from poolboard.engine.views import Summary
 from poolboard.tui.app import PoolboardApp
 from poolboard.tui.board_screen import BoardScreen
 from poolboard.tui.clock import Clock
+from poolboard.tui.pace import Pace
 
 from .conftest import WORKFLOW, says, seen, until
 
@@ -64,7 +65,8 @@ async def opened(pilot: Pilot[int]) -> BoardScreen:
 
 async def test_pausing_parks_the_children_and_the_clock_and_resuming_goes_on(going: Going) -> None:
     steady_s = 0.0
-    app = PoolboardApp(str(going.journal), going.run_id, clock=Clock(steady_s=lambda: steady_s))
+    clock, pace = Clock(steady_s=lambda: steady_s), Pace(lists_s=0.0)
+    app = PoolboardApp(str(going.journal), going.run_id, clock=clock, pace=pace)
     async with app.run_test(size=(100, 30)) as pilot:
         board = await opened(pilot)
         await pilot.press("p")
