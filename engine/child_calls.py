@@ -6,7 +6,7 @@ import asyncio
 import json
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from . import wire
@@ -35,21 +35,27 @@ class ChildCalls:
         self._next_group = 0
 
     async def map(
-        self, workflow: Workflow[..., Any], items: Iterable[object], concurrency: int | None
+        self,
+        workflow: Workflow[..., Any],
+        items: Iterable[object],
+        concurrency: int | None,
+        label: Callable[[Any], str] | None,
     ) -> list[Result[Any]]:
         """Return a Result per item, in order."""
-        calls = [workflow.signature.item_call(item) for item in items]
-        return await self._run(workflow, calls, concurrency or workflow.concurrency)
+        given = list(items)
+        calls = [workflow.signature.item_call(item) for item in given]
+        labels = [_label(plain) for plain in calls] if label is None else [_bounded(str(label(i))) for i in given]
+        return await self._run(workflow, calls, labels, concurrency or workflow.concurrency)
 
     async def one(
         self, workflow: Workflow[..., Any], args: tuple[object, ...], kwargs: Mapping[str, object]
     ) -> Result[Any]:
         """Return the Result of one child."""
         _, plain = workflow.signature.bind_call(args, kwargs)
-        return (await self._run(workflow, [plain], 1))[0]
+        return (await self._run(workflow, [plain], [_label(plain)], 1))[0]
 
     async def _run(
-        self, workflow: Workflow[..., Any], calls: list[dict[str, Any]], concurrency: int
+        self, workflow: Workflow[..., Any], calls: list[dict[str, Any]], labels: list[str], concurrency: int
     ) -> list[Result[Any]]:
         attempt = self._attempt
         limit = attempt.around.header.max_depth
@@ -67,7 +73,7 @@ class ChildCalls:
             raise Blocked(str(mismatch)) from None
         try:
             opened = None if replay.outcome(call) else asyncio.ensure_future(self._open(call))
-            items = self._items(workflow, calls, prints)
+            items = self._items(workflow, calls, labels, prints)
             numbers = await self._enqueue_and_wait(workflow, items, concurrency, opened)
             return await self._results(workflow, numbers)
         finally:
@@ -167,24 +173,27 @@ class ChildCalls:
         return found
 
     def _items(
-        self, workflow: Workflow[..., Any], calls: list[dict[str, Any]], prints: list[str]
+        self, workflow: Workflow[..., Any], calls: list[dict[str, Any]], labels: list[str], prints: list[str]
     ) -> list[wire.ChildItem]:
         items = []
-        for plain, print_ in zip(calls, prints, strict=True):
+        for plain, label, print_ in zip(calls, labels, prints, strict=True):
             identity = (workflow.name, print_)
             ordinal = self._seen[identity]
             self._seen[identity] += 1
             key = json.dumps(["child", *identity, ordinal], separators=(",", ":"))
             payload = '{"input":' + dumps(plain) + "}"
-            items.append(wire.ChildItem(key=key, workflow=workflow.name, label=_label(plain), payload=payload))
+            items.append(wire.ChildItem(key=key, workflow=workflow.name, label=label, payload=payload))
         return items
+
+
+def _bounded(text: str) -> str:
+    return text if len(text) <= LABEL_LIMIT else "…" + text[1 - LABEL_LIMIT :]
 
 
 def _label(plain: dict[str, Any]) -> str:
     """Return how a child is called in lists: its only argument, or all of them; the end of a long one tells more."""
     if len(plain) == 1:
         (value,) = plain.values()
-        text = value if isinstance(value, str) else dumps(value)
-        return text if len(text) <= LABEL_LIMIT else "…" + text[1 - LABEL_LIMIT :]
+        return _bounded(value if isinstance(value, str) else dumps(value))
     text = ", ".join(f"{name}={value if isinstance(value, str) else dumps(value)}" for name, value in plain.items())
     return text if len(text) <= LABEL_LIMIT else text[: LABEL_LIMIT - 1] + "…"

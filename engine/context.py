@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from typing import Any, Literal, ParamSpec, TypeVar, overload
 
 from .attempt import Attempt
@@ -106,6 +106,7 @@ class Context:
         items: Iterable[object],
         *,
         concurrency: int | None = None,
+        label: Callable[[Any], str] | None = None,
         on_error: Literal["raise"] = "raise",
     ) -> list[R]: ...
     @overload
@@ -115,6 +116,7 @@ class Context:
         items: Iterable[object],
         *,
         concurrency: int | None = None,
+        label: Callable[[Any], str] | None = None,
         on_error: Literal["collect"],
     ) -> list[Result[R]]: ...
     async def map(
@@ -123,18 +125,20 @@ class Context:
         items: Iterable[object],
         *,
         concurrency: int | None = None,
+        label: Callable[[Any], str] | None = None,
         on_error: Literal["raise", "collect"] = "raise",
     ) -> list[Any]:
         """Run a child per item on the pool and return their results in the order of the items.
 
         All children settle first; then ``raise`` raises ChildError for the first failed item, ``collect`` returns a
-        Result each. ``concurrency`` bounds how many are active at once (default: the workflow's own).
+        Result each. ``concurrency`` bounds how many are active at once (default: the workflow's own). ``label`` says how
+        an item's child is called on the screen (default: its arguments).
         """
         if not isinstance(workflow, Workflow):
             raise TypeError(f"ctx.map takes a function marked @workflow, not {workflow!r}")
         if on_error not in ("raise", "collect"):
             raise ValueError(f"on_error must be 'raise' or 'collect', not {on_error!r}")
-        results: list[Result[R]] = await self._children.map(workflow, items, concurrency)
+        results: list[Result[R]] = await self._children.map(workflow, items, concurrency, label)
         if on_error == "collect":
             return results
         for result in results:

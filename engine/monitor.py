@@ -10,20 +10,21 @@ import json
 import time
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from poolboard.journal.errors import JournalUnusable, RunNotFound
+from poolboard.journal.errors import JournalError, JournalUnusable, RunNotFound
 from poolboard.journal.model import RunRow, WorkRow
 from poolboard.journal.reader import Reader
 
-from . import views
 from .child_view import child_view
-from .errors import AmbiguousRun, CoordinatorGone, UnknownRun, UserMistake
+from .errors import AmbiguousRun, CoordinatorGone, EngineError, UnknownRun, UserMistake
 from .folder import RunFolder, default_journal
 from .identity import ProcessIdentity
+from .restarts import Restarts
 from .summary import ACTIVE_STATUSES, run_view, stage_views
-from .views import Acknowledgement, ChildPage, ChildRow, ChildView, CoordinatorView, Counts, Cursor, RunView, Summary
+from .views import Acknowledgement, ChildPage, ChildRow, ChildView, CoordinatorView, Cursor, EventView, RunView, Summary
 from .watch import FolderWatch
 
 if TYPE_CHECKING:
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 
 LOG_READ_LIMIT_BYTES = 4 * 1024 * 1024
 FALLBACK_POLL_S = 1.0
+#: What a list of events gets of one payload.
+EVENT_LIMIT = 64 * 1024
 #: Longer than a stop may take: its grace, SIGTERM, SIGKILL.
 RESUME_LIMIT_S = 30.0
 
@@ -105,12 +108,14 @@ class Monitor:
                 pass
         return await self._from_journal(await self._run(run_id))
 
-    async def follow(self, run_id: str, *, interval_s: float = 0.1) -> AsyncIterator[Summary]:
+    async def follow(self, run_id: str, *, interval_s: float = 0.1, restart: bool = False) -> AsyncIterator[Summary]:
         """Yield a summary at once and then whenever something changed, at most every ``interval_s``; never ends.
 
-        While no coordinator is there the summaries come from the journal, and ``coordinator.alive`` is False.
+        While no coordinator is there the summaries come from the journal, and ``coordinator.alive`` is False. With
+        ``restart`` a coordinator that crashes is replaced, 3 times in 60 s at most; an alert says what was tried.
         """
         last: Summary | None = None
+        restarts = Restarts()
         while True:
             row = await self._run(run_id)
             if _coordinator_of(row).alive:
@@ -124,10 +129,41 @@ class Monitor:
                 row = await self._run(run_id)
             if not _coordinator_of(row).alive:
                 summary = await self._from_journal(row)
+                if restart and summary.run.status == "crashed":
+                    summary = replace(summary, alerts=(await self._bring_back(run_id, restarts),))
                 if summary != last:
                     yield summary
                     last = summary
                 await self.wait_for_change(FALLBACK_POLL_S)
+
+    async def _bring_back(self, run_id: str, restarts: Restarts) -> str:
+        """Replace a crashed coordinator, or say why not."""
+        decision = restarts.decide(time.monotonic())
+        if decision == "give up":
+            return "the coordinator keeps crashing and is not restarted again; resume goes on with the run"
+        if decision == "go":
+            try:
+                await self.restart_crashed(run_id)
+            except (EngineError, JournalError) as error:
+                restarts.refused(time.monotonic())
+                return f"the coordinator is gone, restart refused: {error}"
+            restarts.restarted(time.monotonic())
+        return "the coordinator was gone and is restarted"
+
+    async def events(self, run_id: str, after_seq: int = 0, limit: int = 500) -> list[EventView]:
+        """Return the run's journal events after a seq, oldest first."""
+        reader = await self._opened()
+        if reader is None:
+            return []
+        row = await self._run(run_id)
+        found = await reader.events(row.number, after_seq, limit)
+        return [
+            EventView(e.seq, e.at, e.event.type, e.event.work, e.epoch, e.event.payload[:EVENT_LIMIT]) for e in found
+        ]
+
+    async def last_seq(self, run_id: str) -> int:
+        """Return the seq of the run's newest event."""
+        return (await self._run(run_id)).last_seq
 
     async def wait_for_change(self, timeout_s: float) -> bool:
         """Return True once somebody may have committed, False after the timeout. A hint: then read what is newer."""
@@ -345,6 +381,3 @@ def _read_bytes(path: Path, offset: int, limit: int) -> bytes:
             return file.read(limit)
     except OSError:
         return b""
-
-
-__all__ = ["Counts", "Monitor", "views"]

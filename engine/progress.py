@@ -110,7 +110,10 @@ class Progress:
             if worker not in self._fleet.members:
                 del self._desk.activity[worker]
                 continue
-            for item in items[: ACTIVE_LIMIT - len(found)]:
+            place = self._pool.places.get(worker)
+            # A report may be older than the pool: a run that gave its slot back since is not in one.
+            held = [item for item in items if place is not None and item.n in place.holding]
+            for item in held[: ACTIVE_LIMIT - len(found)]:
                 since_s = item.since_ms / 1000 + (now_s - heard_s)
                 found.append(ActiveView(worker, item.n, await self._label(item.n), item.stage, since_s, item.note))
         return tuple(found)

@@ -202,6 +202,18 @@ class ChildView:
 
 
 @dataclass(frozen=True, slots=True)
+class EventView:
+    """One journal event; ``work`` is its child, None for the run; ``payload`` is JSON text, cut when huge."""
+
+    seq: int
+    at: int
+    type: str
+    work: int | None
+    epoch: int
+    payload: str
+
+
+@dataclass(frozen=True, slots=True)
 class Acknowledgement:
     """The answer to a control verb: the state now in the journal, and one sentence for the person."""
 

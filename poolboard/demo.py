@@ -165,7 +165,8 @@ async def survey(ctx: Context, folder: str, limit: int | None = None) -> Survey:
     names: list[str] = []
     while page := await ctx.stage(list_files, folder, limit, len(names)):
         names += page
-    results = await ctx.map(one_file, [str(Path(folder, name)) for name in names], on_error="collect")
+    paths = [str(Path(folder, name)) for name in names]
+    results = await ctx.map(one_file, paths, label=lambda path: str(Path(path).relative_to(folder)), on_error="collect")
     return summarise(zip(names, results, strict=True))
 
 

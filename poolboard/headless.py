@@ -5,16 +5,16 @@ from __future__ import annotations
 import asyncio
 import signal
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from poolboard import exit_codes, shapes, words
-from poolboard.console import complain, say, say_all
+from poolboard.console import complain, say
 from poolboard.engine.errors import EngineError
 from poolboard.journal.errors import JournalError
-from poolboard.restarts import Restarts
+from poolboard.engine.restarts import Restarts
 from poolboard.session import opened
 
 if TYPE_CHECKING:
@@ -32,12 +32,20 @@ _MOVING: Final[frozenset[ShownStatus]] = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Manner:
-    """How to tell of a run: how often at most, as JSON or text, what to say of its result, whether to mend crashes."""
+    """How to tell of a run: how often at most, as JSON or text, what to say of its result, whether to mend crashes.
+
+    ``say`` takes lines of text (JSON goes to stdout), ``watch`` is called with every summary before it is told of,
+    ``left`` with the run's id when a signal takes us away.
+    """
 
     every_s: float = 10.0
     as_json: bool = False
+    progress: bool = True
     restart: bool = True
     tell_result: Callable[[RunView], Iterator[str]] = words.result
+    say: Callable[[str], None] = say
+    watch: Callable[[Monitor, Summary], Awaitable[None]] | None = None
+    left: Callable[[str], None] = lambda run_id: complain(words.left(run_id))
 
 
 @dataclass(slots=True)
@@ -72,6 +80,9 @@ class _Follower:
 
     async def run(self, left: asyncio.Future[int]) -> int:
         async for summary in _ticks(self._monitor, self._run_id, left):
+            self._begin(summary)
+            if self._manner.watch is not None:
+                await self._manner.watch(self._monitor, summary)
             self._tell(summary)
             status = summary.run.status
             lost = status in _MOVING and (status == "crashed" or not summary.coordinator.alive)
@@ -82,25 +93,30 @@ class _Follower:
             code = exit_codes.of_status(status)
             if code is not None:
                 return self._end(summary.run, code)
-        complain(words.left(self._run_id))
+        self._manner.left(self._run_id)
         return left.result()
 
-    def _tell(self, summary: Summary) -> None:
+    def _begin(self, summary: Summary) -> None:
         if not self._begun and not self._manner.as_json:
-            say(words.started(summary))
+            self._manner.say(words.started(summary))
         self._begun = True
-        if exit_codes.of_status(summary.run.status) is not None:
+
+    def _tell(self, summary: Summary) -> None:
+        if not self._manner.progress or exit_codes.of_status(summary.run.status) is not None:
             return
         text = words.progress(summary)
         if self._pace.admits(text, time.monotonic()):
-            say(shapes.line(shapes.of_progress(summary)) if self._manner.as_json else f"  {text}")
+            if self._manner.as_json:
+                say(shapes.line(shapes.of_progress(summary)))
+            else:
+                self._manner.say(f"  {text}")
 
     def _end(self, run: RunView, code: int) -> int:
         if self._manner.as_json:
             say(shapes.line(shapes.of_end(run)))
             return code
-        say_all(words.ended(run))
-        say_all(self._manner.tell_result(run))
+        for text in (*words.ended(run), *self._manner.tell_result(run)):
+            self._manner.say(text)
         return code
 
     async def _bring_back(self) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from poolboard.restarts import MAX_REFUSALS, MAX_RESTARTS, PAUSE_S, WINDOW_S, Restarts
+from poolboard.engine.restarts import MAX_REFUSALS, MAX_RESTARTS, PAUSE_S, WINDOW_S, Restarts
 
 
 def test_a_first_crash_is_mended_at_once() -> None:
