@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from . import wire
@@ -22,6 +22,33 @@ CHUNK = 500
 #: Chunks on their way at once, so that a million items are not all copied before the first is recorded.
 CHUNKS_UNDER_WAY = 4
 LABEL_LIMIT = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Fan:
+    """The children of one call: what was given for each, and how that becomes arguments and a label."""
+
+    workflow: Workflow[..., Any]
+    given: list[Any]
+    arguments: Callable[[Any], dict[str, Any]]
+    label: Callable[[Any], str] | None
+
+    def fingerprint(self) -> str:
+        """Return what the call is known by: how many children, and the arguments of the first of them."""
+        return fingerprint([len(self.given), *map(self.arguments, self.given[:CHUNK])])
+
+    def items(self, start: int, seen: Counter[tuple[str, str]]) -> list[wire.ChildItem]:
+        """Return one chunk for the wire; ``seen`` numbers identical calls of the run."""
+        found = []
+        for given in self.given[start : start + CHUNK]:
+            plain = self.arguments(given)
+            identity = (self.workflow.name, fingerprint(plain))
+            ordinal = seen[identity]
+            seen[identity] += 1
+            label = _label(plain) if self.label is None else _bounded(str(self.label(given)))
+            key, payload = dumps(["child", *identity, ordinal]), '{"input":' + dumps(plain) + "}"
+            found.append(wire.ChildItem(key=key, workflow=self.workflow.name, label=label, payload=payload))
+        return found
 
 
 class ChildCalls:
@@ -42,40 +69,34 @@ class ChildCalls:
         label: Callable[[Any], str] | None,
     ) -> list[Result[Any]]:
         """Return a Result per item, in order."""
-        given = list(items)
-        calls = [workflow.signature.item_call(item) for item in given]
-        labels = [_label(plain) for plain in calls] if label is None else [_bounded(str(label(i))) for i in given]
-        return await self._run(workflow, calls, labels, concurrency or workflow.concurrency)
+        fan = Fan(workflow, list(items), workflow.signature.item_call, label)
+        return await self._run(fan, concurrency or workflow.concurrency)
 
     async def one(
         self, workflow: Workflow[..., Any], args: tuple[object, ...], kwargs: Mapping[str, object]
     ) -> Result[Any]:
         """Return the Result of one child."""
         _, plain = workflow.signature.bind_call(args, kwargs)
-        return (await self._run(workflow, [plain], [_label(plain)], 1))[0]
+        return (await self._run(Fan(workflow, [plain], lambda given: given, None), 1))[0]
 
-    async def _run(
-        self, workflow: Workflow[..., Any], calls: list[dict[str, Any]], labels: list[str], concurrency: int
-    ) -> list[Result[Any]]:
+    async def _run(self, fan: Fan, concurrency: int) -> list[Result[Any]]:
         attempt = self._attempt
         limit = attempt.around.header.max_depth
         if attempt.depth + 1 >= limit:
             raise RecursionError(
-                f"{workflow.name} would be level {attempt.depth + 2}; workflows nest {limit} deep at most"
+                f"{fan.workflow.name} would be level {attempt.depth + 2}; workflows nest {limit} deep at most"
             )
-        if not calls:
+        if not fan.given:
             return []
         replay = attempt.replay
-        prints = [fingerprint(plain) for plain in calls]
         try:
-            call = replay.begin("map", workflow.name, fingerprint(prints))
+            call = replay.begin("map", fan.workflow.name, fan.fingerprint())
         except Mismatch as mismatch:
             raise Blocked(str(mismatch)) from None
         try:
             opened = None if replay.outcome(call) else asyncio.ensure_future(self._open(call))
-            items = self._items(workflow, calls, labels, prints)
-            numbers = await self._enqueue_and_wait(workflow, items, concurrency, opened)
-            return await self._results(workflow, numbers)
+            numbers = await self._enqueue_and_wait(fan, concurrency, opened)
+            return await self._results(fan.workflow, numbers)
         finally:
             replay.end(call)
 
@@ -103,23 +124,16 @@ class ChildCalls:
             )
         )
 
-    async def _enqueue_and_wait(
-        self,
-        workflow: Workflow[..., Any],
-        items: list[wire.ChildItem],
-        concurrency: int,
-        opened: asyncio.Future[None] | None,
-    ) -> list[int]:
+    async def _enqueue_and_wait(self, fan: Fan, concurrency: int, opened: asyncio.Future[None] | None) -> list[int]:
         attempt, number = self._attempt, self._next_group
         self._next_group += 1
         group = OpenGroup(concurrency, asyncio.get_running_loop().create_future(), [])
         attempt.groups[number] = group
         try:
             room = asyncio.Semaphore(CHUNKS_UNDER_WAY)
-            chunks = [items[start : start + CHUNK] for start in range(0, len(items), CHUNK)]
             sent = [
-                asyncio.create_task(self._enqueue(room, number, chunk, concurrency, last=index == len(chunks) - 1))
-                for index, chunk in enumerate(chunks)
+                asyncio.create_task(self._enqueue(room, number, fan, start, concurrency))
+                for start in range(0, len(fan.given), CHUNK)
             ]
             try:
                 for task in sent:
@@ -138,9 +152,8 @@ class ChildCalls:
         finally:
             del attempt.groups[number]
 
-    async def _enqueue(
-        self, room: asyncio.Semaphore, group: int, chunk: list[wire.ChildItem], concurrency: int, *, last: bool
-    ) -> list[int]:
+    async def _enqueue(self, room: asyncio.Semaphore, group: int, fan: Fan, start: int, concurrency: int) -> list[int]:
+        """Enqueue one chunk. Chunks get their room in order, and are made only then: memory stays flat."""
         attempt = self._attempt
         async with room:
             recorded = await attempt.record(
@@ -151,8 +164,8 @@ class ChildCalls:
                     group=group,
                     concurrency=concurrency,
                     depth=attempt.depth + 1,
-                    items=chunk,
-                    last=last,
+                    items=fan.items(start, self._seen),
+                    last=start + CHUNK >= len(fan.given),
                 )
             )
         return [n for n, _ in recorded.children or ()]
@@ -171,19 +184,6 @@ class ChildCalls:
                 else:
                     found.append(Result(False, n, error=error or state))
         return found
-
-    def _items(
-        self, workflow: Workflow[..., Any], calls: list[dict[str, Any]], labels: list[str], prints: list[str]
-    ) -> list[wire.ChildItem]:
-        items = []
-        for plain, label, print_ in zip(calls, labels, prints, strict=True):
-            identity = (workflow.name, print_)
-            ordinal = self._seen[identity]
-            self._seen[identity] += 1
-            key = json.dumps(["child", *identity, ordinal], separators=(",", ":"))
-            payload = '{"input":' + dumps(plain) + "}"
-            items.append(wire.ChildItem(key=key, workflow=workflow.name, label=label, payload=payload))
-        return items
 
 
 def _bounded(text: str) -> str:

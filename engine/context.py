@@ -131,8 +131,8 @@ class Context:
         """Run a child per item on the pool and return their results in the order of the items.
 
         All children settle first; then ``raise`` raises ChildError for the first failed item, ``collect`` returns a
-        Result each. ``concurrency`` bounds how many are active at once (default: the workflow's own). ``label`` says how
-        an item's child is called on the screen (default: its arguments).
+        Result each. ``concurrency`` bounds how many are active at once (default: the workflow's own). ``label``
+        says how an item's child is called on screens (default: its arguments).
         """
         if not isinstance(workflow, Workflow):
             raise TypeError(f"ctx.map takes a function marked @workflow, not {workflow!r}")
