@@ -1,7 +1,7 @@
 # demo        run the main job: the standard library, file by file (ARGS="--workers 2 --limit 100")
 # test        every test (ARGS="-k story tests/journal")
 # check       format, lint, types, import direction, packaging
-# bench       print this machine's numbers
+# bench       measure this machine (ONLY=pool: one part of it)
 # torture     kill everything at random moments, for long
 # screenshots draw the pictures of the README
 # clean       take away what the others made
@@ -35,7 +35,7 @@ demo: $(STAMP)
 	@exec $(BIN)/poolboard demo $(ARGS)
 
 test: $(STAMP)
-	@$(BIN)/python -m pytest $(ARGS)
+	@$(BIN)/python -m pytest -n 2 --dist worksteal $(ARGS)
 
 lint: $(STAMP)
 	@$(BIN)/ruff check .
@@ -47,9 +47,7 @@ check: lint
 	@$(BIN)/python -m pytest tests/test_packaging.py tests/test_layers.py tests/test_exports.py tests/test_docs.py
 
 bench: $(STAMP)
-	@for file in tests/bench/*_bench.py; do \
-		echo "== $$(basename $$file .py)"; $(BIN)/python -m tests.bench.$$(basename $$file .py) $(ARGS) || exit; \
-	done
+	@$(BIN)/python -m tests.bench $(ONLY)
 
 torture: $(STAMP)
 	@$(BIN)/python -m pytest -m torture $(ARGS)
