@@ -117,7 +117,7 @@ class RunFolder:
         """Return the last announcement; None if there is none or it is damaged (a hint, never the truth)."""
         try:
             told = json.loads((self.path / "coordinator.json").read_text())
-            identity = ProcessIdentity.parse(told["identity"])
+            identity = ProcessIdentity.parse(str(told["identity"]))
             epoch, socket = int(told["epoch"]), str(told["socket"])
         except (OSError, ValueError, KeyError, TypeError):
             return None

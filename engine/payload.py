@@ -54,28 +54,40 @@ class Codec:
         """Return the value as its declared type and as JSON types; raises Unrecordable."""
         if type(value) is self._own_json:
             return value, value
-        try:
-            typed = self._adapter.validate_python(value)
-            plain = self._adapter.dump_python(typed, mode="json", warnings="error")
-        except ValidationError as error:
-            raise Unrecordable(f"{self._what}: {_first(error)}") from None
-        except (PydanticSerializationError, ValueError, RecursionError) as error:
-            raise Unrecordable(f"{self._what}: {error}") from None
+        typed, plain = self._convert(value)
+        if _holds_none(plain):
+            self._refuse_lost_numbers(typed)
         return typed, plain
 
     def encode(self, value: object) -> str:
         """Return the value as JSON text; raises Unrecordable."""
-        _, plain = self.take(value)
+        typed, plain = self._convert(value)
         try:
             text = dumps(plain)
         except (TypeError, ValueError, RecursionError):
             raise Unrecordable(f"{self._what}: {_odd_place(plain, '$')}") from None
+        if "null" in text:
+            self._refuse_lost_numbers(typed)
         if len(text) > MAX_PAYLOAD_BYTES:
             raise Unrecordable(
                 f"{self._what}: {len(text)} bytes are over the limit of {MAX_PAYLOAD_BYTES}; "
                 "write it to a file and return its path"
             )
         return text
+
+    def _convert(self, value: object) -> tuple[Any, Any]:
+        try:
+            typed = self._adapter.validate_python(value)
+            return typed, self._adapter.dump_python(typed, mode="json", warnings="error")
+        except ValidationError as error:
+            raise Unrecordable(f"{self._what}: {_first(error)}") from None
+        except (PydanticSerializationError, ValueError, RecursionError) as error:
+            raise Unrecordable(f"{self._what}: {error}") from None
+
+    def _refuse_lost_numbers(self, typed: object) -> None:
+        """Raise for a NaN or infinity that became null: where no type is declared, pydantic does that silently."""
+        if place := _odd_number(self._adapter.dump_python(typed), "$"):
+            raise Unrecordable(f"{self._what}: {place}")
 
     def decode_value(self, value: Any) -> Any:
         """Return the typed value of parsed JSON; raises Unrecordable."""
@@ -115,18 +127,26 @@ def _first(error: ValidationError) -> str:
     return f"{path}: {found['msg']} (got {shown if len(shown) <= 80 else shown[:77] + '…'})"
 
 
-def _odd_place(value: object, path: str) -> str:
-    """Return where a value is not JSON. Depth is bounded by json's own recursion limit, which already raised."""
+def _holds_none(plain: object) -> bool:
+    if isinstance(plain, dict):
+        return any(map(_holds_none, plain.values()))
+    return any(map(_holds_none, plain)) if isinstance(plain, list) else plain is None
+
+
+def _odd_number(value: object, path: str) -> str:
+    """Return where a number is not finite, empty if all are."""
     if isinstance(value, float) and not math.isfinite(value):
         return f"{path} is {value}, which JSON cannot hold"
+    inner: list[tuple[str, object]] = []
     if isinstance(value, dict):
-        for key, inner in value.items():
-            if found := _odd_place(inner, f"{path}.{key}"):
-                return found
+        inner = [(f"{path}.{key}", item) for key, item in value.items()]
     elif isinstance(value, (list, tuple)):
-        for index, inner in enumerate(value):
-            if found := _odd_place(inner, f"{path}[{index}]"):
-                return found
-    elif value is not None and not isinstance(value, (str, int, float, bool)):
-        return f"{path} is of type {type(value).__name__}, which JSON cannot hold"
-    return ""
+        inner = [(f"{path}[{index}]", item) for index, item in enumerate(value)]
+    return next((found for place, item in inner if (found := _odd_number(item, place))), "")
+
+
+def _odd_place(value: object, path: str) -> str:
+    """Return where a value is not JSON. Depth is bounded by json's own recursion limit, which already raised."""
+    if number := _odd_number(value, path):
+        return number
+    return f"{path} holds something that JSON cannot hold"
