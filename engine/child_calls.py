@@ -138,6 +138,8 @@ class ChildCalls:
             try:
                 for task in sent:
                     group.numbers += await task
+                # From here on no request of the group is open that would tell a successor that it is whole.
+                group.closed = True
                 if opened is not None:
                     await opened
             finally:
@@ -145,7 +147,6 @@ class ChildCalls:
                     task.cancel()
                 if opened is not None:
                     opened.cancel()
-            group.closed = True
             async with attempt.slot.waiting():
                 await group.settled
             return group.numbers
@@ -187,6 +188,8 @@ class ChildCalls:
 
 
 def _bounded(text: str) -> str:
+    """Return a label: bounded, its end kept, never a lone surrogate (a file name may hold one)."""
+    text = text.encode("utf-8", "backslashreplace").decode()
     return text if len(text) <= LABEL_LIMIT else "…" + text[1 - LABEL_LIMIT :]
 
 
@@ -196,4 +199,4 @@ def _label(plain: dict[str, Any]) -> str:
         (value,) = plain.values()
         return _bounded(value if isinstance(value, str) else dumps(value))
     text = ", ".join(f"{name}={value if isinstance(value, str) else dumps(value)}" for name, value in plain.items())
-    return text if len(text) <= LABEL_LIMIT else text[: LABEL_LIMIT - 1] + "…"
+    return _bounded(text if len(text) <= LABEL_LIMIT else text[: LABEL_LIMIT - 1] + "…")

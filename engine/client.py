@@ -54,7 +54,7 @@ class Client(asyncio.Protocol):
             await self._wait()
             if self._summary is not None:
                 text, self._summary = self._summary, None
-                yield wire.SUMMARY.validate_json(text)
+                yield wire.decode_summary(text)
                 self._send(wire.Seen())
             elif self._transport is None:
                 raise CoordinatorGone("the coordinator hung up")

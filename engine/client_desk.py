@@ -51,7 +51,7 @@ class ClientDesk:
                 self._tasks.add(task)
                 task.add_done_callback(self._tasks.discard)
             case _:
-                raise wire.WireError(f"a client does not say {message.t}")
+                raise wire.WireError(f"a client does not say {type(message).__name__}")
 
     def lost(self, peer: Peer) -> None:
         """The screen hung up."""
@@ -68,7 +68,7 @@ class ClientDesk:
 
     async def send_to(self, due: list[tuple[Peer, Subscription]], now: float) -> None:
         """Make one summary and send it to those for whom it is news."""
-        text = wire.SUMMARY.dump_json(await self._summary()).decode()
+        text = wire.encode_summary(await self._summary())
         for peer, subscription in due:
             subscription.due = now + subscription.interval_s
             if text != subscription.last:

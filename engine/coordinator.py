@@ -24,7 +24,7 @@ from .dispatch import Dispatcher
 from .errors import UserMistake
 from .fleet import LocalFleet
 from .folder import CoordinatorFile, RunFolder
-from .header import Intent, RunHeader
+from .header import Intent, RunHeader, WorkerSettings
 from .identity import ProcessIdentity
 from .payload import dumps
 from .peers import Peer
@@ -33,7 +33,6 @@ from .pool_events import Adopted, NotHeld, WorkerJoined, WorkerLost, WorkerRetir
 from .progress import Progress
 from .recorder import Recorder
 from .vigil import Vigil
-from .worker import WorkerSettings
 from .worker_desk import WorkerDesk
 
 log = logging.getLogger("poolboard")
@@ -182,7 +181,7 @@ class Coordinator:
                 task = asyncio.ensure_future(self._take_in(worker, peer, message))
                 task.add_done_callback(self._checked)
             case _:
-                raise wire.WireError(f"{message.t} from a stranger")
+                raise wire.WireError(f"{type(message).__name__} from a stranger")
 
     def _checked(self, task: asyncio.Future[Any]) -> None:
         if not task.cancelled() and (error := task.exception()) is not None:

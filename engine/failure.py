@@ -44,6 +44,7 @@ def one_line(failure: dict[str, str]) -> str:
     line = f"{failure['type']}: {message}" if message else failure["type"]
     if "stage" in failure:
         line = f"stage {failure['stage']}: {line}"
+    line = line.encode("utf-8", "backslashreplace").decode()
     return line if len(line) <= LINE_LIMIT else line[: LINE_LIMIT - 1] + "…"
 
 

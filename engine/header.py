@@ -29,3 +29,16 @@ class RunHeader(BaseModel):
     adopt_grace_s: float = 10.0
     #: How long a worker may be silent before it is looked at as frozen; work leases last as long.
     lease_s: float = Field(default=30.0, gt=0)
+
+
+class WorkerSettings(BaseModel):
+    """What the coordinator writes to a worker's stdin."""
+
+    worker: str
+    run_id: str
+    number: int
+    journal: str
+    socket: str
+    epoch: int
+    digest: str
+    header: RunHeader

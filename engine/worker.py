@@ -14,8 +14,6 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel
-
 from poolboard.journal.reader import Reader
 
 from . import faults, logs, spawn, strays, wire
@@ -24,7 +22,7 @@ from .channel import Channel
 from .definitions import Module, load
 from .errors import UserMistake
 from .folder import RunFolder
-from .header import RunHeader
+from .header import WorkerSettings
 from .heartbeat import EXIT_ORPHANED, HeartbeatThread
 from .identity import ProcessIdentity
 from .run_attempt import run_attempt
@@ -32,19 +30,6 @@ from .run_attempt import run_attempt
 log = logging.getLogger("poolboard")
 ACTIVITY_INTERVAL_S = 0.1
 SUCCESSOR_POLL_S = 0.1
-
-
-class WorkerSettings(BaseModel):
-    """What the coordinator writes to a worker's stdin."""
-
-    worker: str
-    run_id: str
-    number: int
-    journal: str
-    socket: str
-    epoch: int
-    digest: str
-    header: RunHeader
 
 
 class Worker:
@@ -129,7 +114,7 @@ class Worker:
             case wire.Goodbye():
                 self._done.set()
             case _:
-                raise wire.WireError(f"a coordinator does not say {message.t}")
+                raise wire.WireError(f"a coordinator does not say {type(message).__name__}")
 
     def _held(self, n: int, generation: int) -> Attempt | None:
         found = self._attempts.get(n)

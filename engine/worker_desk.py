@@ -56,7 +56,7 @@ class WorkerDesk:
                     self._on_blocked(n, reason)
                     self._dropped(n, generation)
             case _:
-                raise wire.WireError(f"a worker does not say {message.t}")
+                raise wire.WireError(f"a worker does not say {type(message).__name__}")
 
     def _add(self, member: Callable[..., Any], then: Callable[[Any], None]) -> None:
         self._dispatcher.recorder.add(partial(member, lease=self._dispatcher.lease), then)

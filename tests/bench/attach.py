@@ -7,12 +7,13 @@ import time
 from poolboard.engine.monitor import Monitor
 
 from .figure import Figure, Section
-from .keys import CURSOR
 from .scene import Scene, children_of, run_of, scene, until_ended
 from .terminal import Terminal
 
 FRAME_LIMIT_S = 60.0
 WORKERS, SLOTS = 2, 8
+#: A row of the list of children names its workflow in a column; the header names the run, ``of_one_stage``.
+ROW = " one_stage "
 
 
 async def measure(children: int = 10_000, rounds: int = 5) -> Section:
@@ -62,8 +63,7 @@ async def _read(here: Scene, run_id: str) -> float:
 def _watch(here: Scene, run_id: str, children: int) -> tuple[float, float]:
     terminal = Terminal(here, "watch", run_id)
     try:
-        counted = terminal.frame_with(f"{children:,} of {children:,}", FRAME_LIMIT_S)
-        listed = counted if CURSOR in counted.text else terminal.frame_with(CURSOR, FRAME_LIMIT_S)
+        counted, listed = terminal.first_frames(f"{children:,} of {children:,}", ROW, limit_s=FRAME_LIMIT_S)
         return counted.at_s - terminal.started_s, listed.at_s - terminal.started_s
     finally:
         terminal.close()

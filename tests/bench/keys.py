@@ -50,7 +50,8 @@ class Typist:
 
     def begin(self) -> None:
         """Wait until the list of children is there, and go into its middle: at its top the cursor follows the top."""
-        self._child = under_cursor(self.terminal.frame_with(CURSOR, START_LIMIT_S).text) or ""
+        first = self.terminal.first_frames(CURSOR, limit_s=START_LIMIT_S)[0]
+        self._child = under_cursor(first.text) or ""
         self.terminal.press(CTRL_D)
         if self._seen(START_LIMIT_S) is None:
             raise Unmeasured("key to frame: the list of children did not move")
@@ -155,7 +156,7 @@ def _section(busy: tuple[float, ...], idle: tuple[float, ...], unanswered: int) 
         tuple(figures),
         (
             f"{len(busy)} keys while it ran and {len(idle)} after; {unanswered} moved nothing within "
-            f"{ANSWER_LIMIT_S:.0f} s (pressed at an end of the list) and are not in the figures",
+            f"{ANSWER_LIMIT_S:.0f} s (as at an end of the list) and are not in the figures",
             "from writing the key to the last byte of the first frame with another child under the cursor",
         ),
     )

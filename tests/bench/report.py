@@ -39,6 +39,11 @@ def page(machine: Machine, sections: Sequence[Section]) -> str:
         f"Load of the machine (1 minute): {before} before, {after} after. Medians of interleaved rounds, with the "
         "smallest and the largest. On a shared machine the ratios are worth more than the rates.",
     ]
+    if before > machine.cores / 2:
+        lines += [
+            "",
+            "**Others were using the machine: rates are too low and times too long; CPU seconds hold better.**",
+        ]
     for section in sections:
         lines += ["", f"## {section.name}", "", section.about + ".", "", "| what | median | min to max | unit |"]
         lines += ["|---|--:|:-:|---|", *(f"| {' | '.join(_cells(figure))} |" for figure in section.figures)]

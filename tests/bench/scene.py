@@ -25,7 +25,7 @@ from .figure import Unmeasured
 ROOT = Path(__file__).parent.parent.parent
 NOOP = Path(__file__).parent / "noop.py"
 #: Bounds, not expectations: what takes longer is reported as not measured.
-PATIENCE_S = 240.0
+PATIENCE_S = 120.0
 POLL_S = 0.05
 #: What a person's terminal and settings must not bring into the numbers.
 _LEFT_OUT = ("NO_COLOR", "SSH_CONNECTION", "TERM_PROGRAM", "TMUX")

@@ -71,14 +71,22 @@ class Terminal:
         whole, _, self._unread = self._unread.partition(_FRAME_ENDS)
         return Frame(plain(whole.rpartition(_FRAME_BEGINS)[2]), at_s)
 
-    def frame_with(self, words: str, limit_s: float) -> Frame:
-        """Return the first frame that holds the words; raises Unmeasured if none comes within the limit."""
+    def first_frames(self, *words: str, limit_s: float) -> list[Frame]:
+        """Return the first frame that holds each of the words, in whatever order they come.
+
+        Raises Unmeasured if one does not come within the limit.
+        """
+        found: dict[str, Frame] = {}
         until = time.perf_counter() + limit_s
-        while (left_s := until - time.perf_counter()) > 0:
-            found = self.frame(left_s)
-            if found is not None and words in found.text:
-                return found
-        raise Unmeasured(f"no frame with {words!r} within {limit_s:.0f} s")
+        while len(found) < len(words):
+            frame = self.frame(until - time.perf_counter())
+            if frame is None:
+                missing = " and ".join(repr(word) for word in words if word not in found)
+                raise Unmeasured(f"no frame with {missing} within {limit_s:.0f} s")
+            for word in words:
+                if word in frame.text:
+                    found.setdefault(word, frame)
+        return [found[word] for word in words]
 
     def _take_in(self) -> None:
         try:

@@ -37,6 +37,7 @@ async def fill(run: StartedRun, children: int = 40) -> None:
             await run.do(queue.complete, token, json.dumps("z" * 300))
         elif item.n % 8:
             await run.do(queue.fail, token, "it broke", json.dumps({"message": "w" * 300}))
+    await run.do(queue.commit, run.root, run.checkpoint("a map", stage=""))
     await run.journal.append(run.lease, Event("Note", '{"text": "hello"}'), "key of the run")
 
 
@@ -105,7 +106,7 @@ async def test_a_journal_in_use_is_checked_without_stopping_anybody(run: Started
         (f"DELETE FROM events WHERE position = {SPAN} + 50", "number 50 is the first missing"),
         (f"DELETE FROM events WHERE position = {SPAN} + 1", "number 1 is the first missing"),
         (f"DELETE FROM events WHERE position = {SPAN} + 5", "boundary event, their input, is missing: 4"),
-        (f"UPDATE work SET parent = 999 WHERE id = {SPAN} + 7", "children without their parent: 7"),
+        (f"UPDATE work SET parent = 999 WHERE id = {SPAN} + 7", "without their parent, or a root with one: 7"),
         (f"DELETE FROM work WHERE id = {SPAN} + 9", "keys of children that are not there: 9"),
         (f"DELETE FROM results WHERE id = {SPAN} + 1", "completed work items without a result: 1"),
         (f"INSERT INTO results VALUES ({SPAN} + 30, '1')", "results of work items that are not completed: 30"),
@@ -115,6 +116,7 @@ async def test_a_journal_in_use_is_checked_without_stopping_anybody(run: Started
         ("DELETE FROM runs WHERE number = 2", "rows of events belong to run number 2"),
         ("INSERT INTO leases VALUES (12, 'x', 1, 1)", "a row of leases (12) belongs to nothing in runs"),
         ("UPDATE stages SET done = done + 1 WHERE name = 'measure'", "count: run run-2: stage 'measure' ended"),
+        ("UPDATE stages SET done = done - 1 WHERE name = 'write'", "stage 'write' is kept as ended 19 times"),
         ("UPDATE stages SET buckets = 'x'", "the durations of stage 'write' cannot be read"),
         ("UPDATE stamp SET value = 3", "the newest is 3"),
         ("UPDATE leases SET epoch = 0", "written under epoch 1, the lease is at 0"),

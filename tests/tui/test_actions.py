@@ -11,7 +11,8 @@ from textual.scroll_view import ScrollView
 from textual.widget import Widget
 
 from poolboard.engine.views import ControlView, Counts, RunView, ShownStatus
-from poolboard.tui.actions import ACTIONS, BY_ID, Scope, Situation, bindings, in_scope
+from poolboard.tui.action import Scope, Situation
+from poolboard.tui.actions import ACTIONS, BY_ID, bindings, in_scope
 from poolboard.tui.board_header import BoardHeader
 from poolboard.tui.board_lists import BoardLists
 from poolboard.tui.board_screen import BoardScreen
@@ -20,11 +21,13 @@ from poolboard.tui.confirm_screen import ConfirmScreen
 from poolboard.tui.filter_bar import FilterBar, FilterInput
 from poolboard.tui.help_screen import HelpScreen
 from poolboard.tui.line import Line
+from poolboard.tui.questions import cancel_question, retry_question, stop_question
 from poolboard.tui.quit_screen import QuitScreen
 from poolboard.tui.runs_screen import RunsScreen
 from poolboard.tui.screen import PoolScreen
 from poolboard.tui.table import Table
 from poolboard.tui.text_pane import TextPane
+from poolboard.tui.worker_wish import WISH_LIMIT_S, WorkerWish
 
 SCREENS: tuple[type[PoolScreen], ...] = (RunsScreen, BoardScreen, ChildScreen)
 
@@ -53,7 +56,7 @@ def _reason(action: str, status: ShownStatus, *, read_only: bool = False, resuma
 @pytest.mark.parametrize("screen", SCREENS)
 def test_every_key_of_a_screen_does_something(screen: type[PoolScreen]) -> None:
     for action in in_scope(screen.SCOPE):
-        method = f"do_{action.id}" if not action.call else f"action_{action.call}"
+        method = f"do_{action.id}" if not action.call else f"action_{action.call.partition('(')[0]}"
         assert hasattr(screen, method) or action.call.startswith("app."), action.id
 
 
@@ -103,6 +106,60 @@ def test_the_pause_key_is_named_for_what_it_does_now() -> None:
     assert pause.label_now(Situation(replace(RUN, status="paused"))) == "resume"
     assert pause.label_now(Situation(replace(RUN, status="crashed"))) == "resume"
     assert _reason("pause", "crashed", resumable=False) == "the run is crashed and cannot be resumed"
+
+
+@pytest.mark.parametrize(
+    ("status", "ended", "failed", "reason"),
+    [
+        ("completed", True, 3, None),
+        ("failed", True, 0, None),
+        ("stopped", False, 1, None),
+        ("completed", True, 0, "nothing has failed"),
+        ("running", False, 3, "the run is running: possible once it has ended or is stopped"),
+        ("cancelled", True, 3, "the run is cancelled, which is final"),
+    ],
+)
+def test_what_failed_can_be_retried_once_nothing_moves(
+    status: ShownStatus, ended: bool, failed: int, reason: str | None
+) -> None:
+    run = replace(RUN, status=status, ended_at=9 if ended else None, children=Counts(9, failed=failed))
+    assert BY_ID["retry"].reason(Situation(run)) == reason
+
+
+@pytest.mark.parametrize(("ended_at", "reason"), [(None, None), (9, "the run is completed")])
+def test_only_a_run_that_has_not_ended_can_be_cancelled(ended_at: int | None, reason: str | None) -> None:
+    status: ShownStatus = "completed" if ended_at else "stopped"
+    assert BY_ID["cancel"].reason(Situation(replace(RUN, status=status, ended_at=ended_at))) == reason
+
+
+def test_a_run_keeps_at_least_one_worker_and_an_ended_one_gets_none() -> None:
+    assert BY_ID["fewer_workers"].reason(Situation(RUN, workers=2)) is None
+    assert BY_ID["fewer_workers"].reason(Situation(RUN, workers=1)) == "one worker is the least"
+    assert BY_ID["more_workers"].reason(Situation(RUN, workers=1024)) == "1024 is the most"
+    ended = replace(RUN, status="completed", ended_at=9)
+    assert BY_ID["more_workers"].reason(Situation(ended, workers=2)) == "the run is completed"
+    assert BY_ID["more_workers"].reason(Situation(RUN, read_only=True, workers=2)) == "read-only"
+
+
+def test_key_presses_add_up_while_the_workers_are_still_starting() -> None:
+    wish = WorkerWish()
+    assert [wish.step(1, 2, now_s=0.0), wish.step(1, 2, now_s=0.1), wish.step(1, 3, now_s=0.5)] == [3, 4, 5]
+    assert wish.count(5, now_s=1.0) == 5
+    assert wish.step(-1, 5, now_s=2.0) == 4
+    wish.forget()
+    assert wish.count(5, now_s=2.1) == 5
+    wish.step(1, 5, now_s=3.0)
+    assert wish.count(5, now_s=3.0 + WISH_LIMIT_S) == 5
+
+
+def test_a_dangerous_question_says_what_cannot_be_taken_back() -> None:
+    run = replace(RUN, children=Counts(1200, ready=1100, leased=8, completed=88, failed=4))
+    question = cancel_question(run)
+    assert "final" in question.danger and run.run_id in question.name
+    assert "1,108 children will not end" in question.lines[0]
+    assert stop_question(run).danger == ""
+    retry = retry_question(run)
+    assert "4 failed children: exactly these" in retry.lines[0] and retry.yes == "retry 4 children"
 
 
 OURS: tuple[type[DOMNode], ...] = (

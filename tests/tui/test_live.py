@@ -20,6 +20,30 @@ from poolboard.tui.pace import Pace
 
 from .conftest import WORKFLOW, says, seen, until
 
+PICKY = """
+from pathlib import Path
+
+from poolboard import Context, stage, workflow
+
+
+@stage
+def look(number: int, fixed: str) -> int:
+    if number >= 4 and not Path(fixed).exists():
+        raise ValueError(f"number {number} is not fixed yet")
+    return number
+
+
+@workflow
+async def one(ctx: Context, number: int, fixed: str) -> int:
+    return await ctx.stage(look, number, fixed)
+
+
+@workflow
+async def every(ctx: Context, fixed: str) -> int:
+    items = [{"number": number, "fixed": fixed} for number in range(6)]
+    return sum(result.ok for result in await ctx.map(one, items, on_error="collect"))
+"""
+
 
 @dataclass(frozen=True)
 class Going:
@@ -106,8 +130,23 @@ async def test_stopping_asks_names_the_run_and_no_means_no(going: Going) -> None
         await until(pilot, says(pilot, "p resumes it"), "the way back")
 
 
-async def test_a_killed_coordinator_is_seen_and_the_run_can_be_brought_back(going: Going) -> None:
+async def test_a_killed_coordinator_is_replaced_while_somebody_watches(going: Going) -> None:
     app = PoolboardApp(str(going.journal), going.run_id)
+    async with app.run_test(size=(100, 30), notifications=True) as pilot:
+        await opened(pilot)
+        pid = (await going.status()).coordinator.pid
+        assert pid is not None
+        psutil.Process(pid).kill()
+        await until(pilot, says(pilot, "the coordinator was gone"), "the notice")
+        await until(pilot, says(pilot, "epoch 2"), "the new coordinator")
+        going.open_gates()
+        await until(pilot, says(pilot, "✓ completed"), "the end")
+    summary = await going.status()
+    assert (summary.run.result, summary.coordinator.epoch) == ("6", 2)
+
+
+async def test_a_screen_that_may_only_look_shows_a_crash_and_starts_nothing(going: Going) -> None:
+    app = PoolboardApp(str(going.journal), going.run_id, read_only=True)
     async with app.run_test(size=(100, 30), notifications=True) as pilot:
         await opened(pilot)
         pid = (await going.status()).coordinator.pid
@@ -115,11 +154,66 @@ async def test_a_killed_coordinator_is_seen_and_the_run_can_be_brought_back(goin
         psutil.Process(pid).kill()
         await until(pilot, says(pilot, "the coordinator is gone"), "the banner")
         assert "! crashed" in seen(app)[0]
-        going.open_gates()
         await pilot.press("p")
-        await until(pilot, says(pilot, "✓ completed"), "the end")
+        await until(pilot, says(pilot, "resume: read-only"), "the reason")
     summary = await going.status()
-    assert (summary.run.result, summary.coordinator.epoch) == ("6", 2)
+    assert (summary.run.status, summary.coordinator.epoch) == ("crashed", 1)
+
+
+async def test_a_run_gets_another_worker_and_gives_it_back(going: Going) -> None:
+    app = PoolboardApp(str(going.journal), going.run_id)
+    async with app.run_test(size=(100, 30), notifications=True) as pilot:
+        await opened(pilot)
+        await pilot.press("-")
+        await until(pilot, says(pilot, "one worker is the least"), "the reason")
+        await pilot.press("+")
+        await until(pilot, says(pilot, "2 workers"), "the second worker")
+        await pilot.press("-")
+        await until(pilot, says(pilot, "1 worker "), "the first worker alone")
+
+
+async def test_cancelling_names_the_danger_and_ends_the_run_for_good(going: Going) -> None:
+    app = PoolboardApp(str(going.journal), going.run_id)
+    async with app.run_test(size=(100, 30), notifications=True) as pilot:
+        await opened(pilot)
+        await pilot.press("X")
+        await until(pilot, says(pilot, "Danger  final"), "the danger")
+        assert any(f"gated  {going.run_id}" in line for line in seen(app))
+        assert any("3 children will not end" in line for line in seen(app))
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(app.screen, BoardScreen), "the board")
+        assert (await going.status()).run.status in ("running", "waiting")
+        await pilot.press("X", "y")
+        going.open_gates()
+        await until(pilot, says(pilot, "⊘ cancelled"), "the end")
+        await pilot.press("r")
+        await until(pilot, says(pilot, "retry failed: the run is cancelled"), "the reason")
+    assert (await going.status()).run.status == "cancelled"
+
+
+async def test_retry_asks_with_the_exact_count_and_tries_again_just_those(
+    poolboard: Callable[..., object], tmp_path: Path
+) -> None:
+    (tmp_path / "picky.py").write_text(PICKY)
+    journal, fixed = tmp_path / "journal.sqlite", tmp_path / "fixed"
+    where = ("--workers", "1", "--headless", "--json", "--journal", str(journal))
+    done = poolboard("run", "picky.py:every", "--input", f"fixed={fixed}", *where, cwd=tmp_path)
+    run_id = json.loads(getattr(done, "out", "").splitlines()[-1])["run_id"]
+    app = PoolboardApp(str(journal), run_id)
+    async with app.run_test(size=(100, 30), notifications=True) as pilot:
+        await until(pilot, says(pilot, "2 failed"), "the run")
+        await pilot.press("r")
+        await until(pilot, says(pilot, "2 failed children: exactly these are tried again"), "the question")
+        assert any("4 completed children stay as they are" in line for line in seen(app))
+        fixed.touch()
+        await pilot.press("y")
+        await until(pilot, says(pilot, "2 failed children tried again"), "the answer")
+        await until(pilot, says(pilot, "✓ completed"), "the end")
+        await until(pilot, lambda: "6 of 6" in seen(app)[1] and "failed" not in seen(app)[1], "all done")
+    monitor = await Monitor.open(str(journal))
+    page = await monitor.children(run_id)
+    await monitor.close()
+    assert sorted((row.n, row.state) for row in page.rows) == [(n, "completed") for n in range(1, 7)]
 
 
 async def test_leaving_asks_and_a_detached_run_goes_on(going: Going) -> None:

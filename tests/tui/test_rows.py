@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from poolboard.tui.query import parse
-from poolboard.tui.rows import Rows, Shape
+from poolboard.tui.rows import Rows
+from poolboard.tui.shape import Shape
 
 
 class Job(NamedTuple):

@@ -192,10 +192,10 @@ async def test_the_palette_finds_an_action_by_name(recorded: Recorded) -> None:
         await until(pilot, says(pilot, f"{len(NAMES)} in all"), "all children")
         offered = [hit.text async for hit in ActionCommands(app.screen).discover()]
         assert any(text and text.startswith("freeze") for text in offered)
-        await pilot.press("colon", *"workers")
-        await until(pilot, says(pilot, "show the workers"), "the hit")
+        await pilot.press("colon", *"slots")
+        await until(pilot, says(pilot, "show what every slot is doing"), "the hit")
         await pilot.press("enter")
-        await until(pilot, lambda: app.screen.focused is app.screen.query_one("#workers"), "the workers")
+        await until(pilot, lambda: app.screen.focused is app.screen.query_one("#slots"), "the slots")
 
 
 async def test_q_on_a_run_that_has_ended_leaves_with_zero(recorded: Recorded) -> None:
@@ -266,3 +266,43 @@ async def test_an_unknown_run_is_refused_by_name(recorded: Recorded) -> None:
         await pilot.pause()
     assert app.return_code == 2
     assert "ffff0000" in str(app.refusal)
+
+
+async def test_failures_are_grouped_and_enter_shows_the_children_of_a_group(recorded: Recorded) -> None:
+    app = PoolboardApp(str(recorded.journal), recorded.run_id)
+    async with app.run_test(size=(120, 30), notifications=True) as pilot:
+        await until(pilot, says(pilot, f"{len(NAMES)} in all"), "all children")
+        await pilot.press("2")
+        await until(pilot, says(pilot, "2 failed in 2 ways"), "the groups")
+        await until(pilot, says(pilot, "cannot weigh bad [… ^"), "the first group's words")
+        assert any("#17" in line for line in seen(app)) and any("#18" in line for line in seen(app))
+        await pilot.press("y")
+        await until(pilot, says(pilot, "copied a report of 1 failed child"), "the notice")
+        assert "cannot weigh bad" in app.clipboard and "\x1b" not in app.clipboard
+        assert f"poolboard logs {recorded.run_id} 1" in app.clipboard
+        await pilot.press("enter")
+        await until(pilot, says(pilot, f"showing 1 of {len(NAMES)}"), "the group's children")
+        await pilot.press("escape")
+        await until(pilot, says(pilot, f"{len(NAMES)} in all"), "all children again")
+
+
+async def test_the_journal_tab_lists_events_filters_by_type_and_opens_one(recorded: Recorded) -> None:
+    app = PoolboardApp(str(recorded.journal), recorded.run_id)
+    async with app.run_test(size=(120, 40), notifications=True) as pilot:
+        await until(pilot, says(pilot, f"{len(NAMES)} in all"), "all children")
+        await pilot.press("5")
+        await until(pilot, says(pilot, "follow: on"), "the events")
+        events = app.screen.query_one("#events", Table)
+        await until(pilot, lambda: len(events.rows) > 0, "the events")
+        assert events.rows.index_of(events.rows.cursor) == len(events.rows) - 1
+        kind = events.rows.get(events.rows.key_at(0)).type.lower()  # type: ignore[union-attr]
+        await pilot.press("slash", *f"type:{kind}", "enter")
+        await until(pilot, says(pilot, f"filter type:{kind}"), "the filter")
+        assert 0 < len(events.rows) < events.rows.total
+        await pilot.press("g", "enter")
+        await until(pilot, says(pilot, "esc closes"), "the event")
+        assert any("seq 1 " in line or "seq 1" in line.split("  ") for line in seen(app))
+        await pilot.press("escape", "escape")
+        await until(pilot, lambda: len(events.rows) == events.rows.total, "all events again")
+        await pilot.press("1")
+        await until(pilot, says(pilot, f"{len(NAMES)} in all"), "the children, unfiltered")

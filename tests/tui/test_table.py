@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,7 +12,8 @@ from textual.app import App, ComposeResult
 
 from poolboard.tui import theme
 from poolboard.tui.columns import Cell, Column, Look
-from poolboard.tui.rows import Rows, Shape
+from poolboard.tui.rows import Rows
+from poolboard.tui.shape import Shape
 from poolboard.tui.table import Table
 from poolboard.tui.text_pane import PaneLine, TextPane
 
@@ -233,3 +235,29 @@ async def test_long_lines_wrap_and_nothing_is_lost() -> None:
         await pilot.pause()
         shown = "".join(app.pane.render_line(y).text.strip() for y in range(4))
         assert shown == "abcdefghij" * 10 + "[/]"
+
+
+TELLING: Shape[Item] = Shape(
+    key=lambda row: row.n,
+    text=lambda row: row.name,
+    fields={},
+    kinds={},
+    live=lambda row: False,
+    tells={"name": lambda row: row.name, "weight": lambda row: row.weight or None},
+)
+TOLD_COLUMNS = (COLUMNS[0], replace(COLUMNS[1], told=2), replace(COLUMNS[2], told=1))
+
+
+async def test_a_column_appears_once_it_has_something_to_tell() -> None:
+    app = ListApp()
+    app.table = Table(Rows[Item](TELLING), TOLD_COLUMNS, id="list")
+    async with app.run_test(size=(60, 20)) as pilot:
+        app.take(Item(1, "same"), Item(2, "same"))
+        await pilot.pause()
+        assert seen(app)[0].split() == ["#"]
+        app.take(Item(3, "other"))
+        await pilot.pause()
+        assert seen(app)[0].split() == ["#", "name"]
+        app.take(Item(2, "same", 7))
+        await pilot.pause()
+        assert seen(app)[0].split() == ["#", "name", "weight"]

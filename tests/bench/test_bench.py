@@ -1,0 +1,84 @@
+"""The benchmark produces every number: tiny sizes, and of the numbers nothing is expected but that they are there."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Awaitable, Callable
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from tests.bench import __main__ as bench
+from tests.bench import attach, demo, executor, journal, keys, machine, pool, report
+from tests.bench.figure import Figure, Section, Unmeasured, percentile
+from tests.bench.terminal import plain
+
+#: One cursor row as the dashboard paints it: a mark, a glyph, the child's number, its label.
+PAINTED = "\x1b[14;1H\x1b[1;38;2;213;219;230m\u258c \x1b[0m✗\x1b[0m  1,674\x1b[0m a/b.py\x1b[0m\x1b[1;2H"
+
+
+@pytest.mark.parametrize(
+    "measure",
+    [
+        pytest.param(partial(pool.measure, children=60, rounds=1), id="pool"),
+        pytest.param(partial(journal.measure, rounds=1, members=160), id="journal"),
+        pytest.param(partial(demo.measure, limit=5, rounds=1), id="demo"),
+        pytest.param(partial(attach.measure, children=30, rounds=1), id="attach"),
+        pytest.param(partial(keys.measure, presses=3, idle_presses=3), id="keys"),
+    ],
+)
+async def test_a_section_produces_every_number(measure: Callable[[], Awaitable[Section]]) -> None:
+    section = await measure()
+    assert len({figure.name for figure in section.figures}) == len(section.figures)
+    for figure in section.figures:
+        assert all(value > 0 for value in figure.values), figure
+
+
+def test_the_executor_finishes_every_item_and_every_stage() -> None:
+    per_s, cpu_s = executor.measure(20, 3)
+    assert per_s > 0
+    assert cpu_s > 0
+
+
+def test_a_page_shows_median_and_spread_and_no_folder_of_this_machine() -> None:
+    section = Section("pool", "no-ops", (Figure("children", "per second", (1200.0, 900.0, 1500.0)),), ("a note",))
+    page = report.page(machine.observe(0.5), [section])
+    assert "| children | 1,200 | 900 to 1,500 | per second |" in page
+    assert "- a note" in page
+    assert not any(str(folder) in page for folder in (Path.home(), Path.cwd(), tempfile.gettempdir()))
+    told = json.loads(report.as_json(machine.observe(0.5), [section]))
+    assert told["sections"]["pool"]["figures"]["children"]["values"] == [1200.0, 900.0, 1500.0]
+
+
+def test_a_number_that_was_not_measured_is_an_error_that_names_it() -> None:
+    with pytest.raises(Unmeasured, match="children per second"):
+        Figure("children per second", "", ())
+
+
+def test_a_section_that_does_not_exist_is_named_with_those_that_do(capsys: pytest.CaptureFixture[str]) -> None:
+    assert bench.main(["pol"]) == 2
+    assert "'pol'; there are pool, journal, demo, attach, keys" in capsys.readouterr().err
+
+
+async def test_a_section_that_cannot_be_measured_is_named_and_the_others_go_on(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async def refuse() -> Section:
+        raise Unmeasured("start-up: no child has settled")
+
+    monkeypatch.setitem(bench.SECTIONS, "demo", refuse)
+    monkeypatch.setitem(bench.SECTIONS, "journal", partial(journal.measure, rounds=1, members=160))
+    assert [section.name for section in await bench.run(["demo", "journal"])] == ["journal"]
+    assert "bench: demo: not measured: Unmeasured: start-up: no child has settled" in capsys.readouterr().err
+
+
+def test_the_child_under_the_cursor_is_read_from_what_was_painted() -> None:
+    assert keys.under_cursor(plain(PAINTED.encode())) == "1,674"
+    assert keys.under_cursor("  ✗  1,674 a/b.py") is None
+
+
+def test_percentiles_lie_between_the_values() -> None:
+    assert percentile([1.0, 2.0, 3.0], 50) == 2.0
+    assert percentile([1.0, 2.0], 99) == pytest.approx(1.99)

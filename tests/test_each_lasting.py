@@ -1,0 +1,223 @@
+"""``poolboard each`` when things go wrong: kills, lists that are cut off, halts, retries, secrets."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from pathlib import Path
+
+import psutil
+import pytest
+
+from poolboard import exit_codes
+from tests.each_rig import GATED, PATIENCE_S, Poolboard, has_rested, lines, run_of, started, until
+
+
+@pytest.fixture(autouse=True)
+def gate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the file that GATED commands wait for."""
+    monkeypatch.setenv("GATE", str(tmp_path / "gate"))
+    return tmp_path / "gate"
+
+
+# --- kills ------------------------------------------------------------------------------------------------------------
+
+
+def processes_of(run_id: str) -> list[psutil.Process]:
+    """Return the coordinator of a run and everything below it."""
+    found = []
+    for process in psutil.process_iter(["cmdline"]):
+        if run_id in (process.info["cmdline"] or []):
+            found += [process, *process.children(recursive=True)]
+    return found
+
+
+def kill_all(run_id: str) -> None:
+    for process in processes_of(run_id):
+        if process.is_running():
+            process.kill()
+
+
+def test_everything_is_killed_in_the_middle_and_resume_runs_only_what_was_not_done(
+    poolboard: Poolboard, tmp_path: Path, gate: Path
+) -> None:
+    effects = tmp_path / "effects"
+    command = f"if [ {{}} -gt 20 ]; then {GATED} fi; echo {{}} >>{effects}; echo out {{}}"
+    log = str(tmp_path / "jobs.log")
+    with started("-j2", "--joblog", log, command, ":::", *map(str, range(1, 41))) as process:
+        until(lambda: len(lines(effects)) == 20, "half of the commands")
+        run_id = str(run_of(poolboard)["run_id"])
+        until(lambda: int(run_of(poolboard)["children"]["completed"]) == 20, "their record")  # type: ignore[index]
+        process.kill()
+        kill_all(run_id)
+    assert run_of(poolboard)["status"] == "crashed"
+    gate.touch()
+    answer = poolboard("each", "--resume", run_id, "--joblog", log)
+    assert answer.code == exit_codes.COMPLETED, answer.err
+    assert sorted(map(int, lines(effects))) == list(range(1, 41))
+    assert sorted(answer.out.splitlines()) == sorted(f"out {n}" for n in range(21, 41))
+    rows = Path(log).read_text().splitlines()[1:]
+    assert sorted(int(row.split("\t")[0]) for row in rows) == list(range(1, 41))
+
+
+def test_a_coordinator_that_is_killed_comes_back_and_no_output_is_lost_or_told_twice(
+    poolboard: Poolboard, tmp_path: Path, gate: Path
+) -> None:
+    command = f"if [ {{}} -gt 5 ]; then {GATED} fi; echo {{}}"
+    with started("-j2", command, ":::", *map(str, range(1, 21))) as process:
+        assert process.stdout is not None
+        first = [process.stdout.readline() for _ in range(5)]
+        owner = json.loads(poolboard("status", "--json").out)["coordinator"]
+        os.kill(owner["pid"], signal.SIGKILL)
+        gate.touch()
+        rest = process.stdout.read().split()
+        assert process.wait(timeout=PATIENCE_S) == 0
+    assert sorted(int(line) for line in (*first, *rest)) == list(range(1, 21))
+
+
+def test_a_list_whose_reader_is_killed_blocks_the_run_until_it_is_given_again(
+    poolboard: Poolboard, tmp_path: Path
+) -> None:
+    effects = tmp_path / "effects"
+    command = f"echo {{}} >>{effects}; echo out {{}}"
+    with started(command) as process:
+        assert process.stdin is not None
+        process.stdin.write(b"1\n2\n3\n")
+        process.stdin.flush()
+        until(lambda: len(lines(effects)) == 3, "the first commands")
+        process.kill()
+    run_id = str(run_of(poolboard)["run_id"])
+    until(lambda: has_rested(poolboard, run_id) == "blocked", "the run to be blocked")
+    status = json.loads(poolboard("status", run_id, "--json").out)
+    assert f"cut off after 3: give it again, whole: poolboard each --resume {run_id[:8]}" in status["error"]
+    assert poolboard("watch", run_id).code == exit_codes.BLOCKED
+
+    other = poolboard("each", "--resume", run_id, stdin="1\nzwei\n3\n4\n")
+    assert other.code == exit_codes.BLOCKED
+    assert "item 2 is not the one that it was" in other.err
+
+    answer = poolboard("each", "--resume", run_id, stdin="1\n2\n3\n4\n5\n")
+    assert answer.code == exit_codes.COMPLETED, answer.err
+    assert sorted(answer.out.splitlines()) == ["out 4", "out 5"]
+    assert sorted(lines(effects)) == ["1", "2", "3", "4", "5"]
+
+
+def test_a_whole_list_is_not_asked_for_again_and_another_one_is_refused(
+    poolboard: Poolboard, tmp_path: Path, gate: Path
+) -> None:
+    run_id = poolboard("each", "--detach", GATED + "echo {}", ":::", "a", "b").out.strip()
+    assert poolboard("stop", run_id, "--now").code == 0
+    until(lambda: has_rested(poolboard, run_id) == "stopped", "the run to be stopped")
+    gate.touch()
+    other = poolboard("each", "--resume", run_id, ":::", "a", "c")
+    assert (other.code, "item 2 is not the one" in other.err) == (exit_codes.MISTAKE, True)
+    answer = poolboard("each", "--resume", run_id, ":::", "a", "b")
+    assert (answer.code, sorted(answer.out.split())) == (0, ["a", "b"])
+    again = poolboard("each", "--resume", run_id)
+    assert (again.code, again.out) == (0, "")
+    assert "has ended: it is completed" in again.err
+
+
+# --- giving up, and trying again --------------------------------------------------------------------------------------
+
+
+def test_halt_now_ends_what_runs_and_starts_nothing_more(poolboard: Poolboard, tmp_path: Path) -> None:
+    command = f"touch {tmp_path}/begun{{#}}; if [ {{#}} = 1 ]; then {GATED} exit 1; else sleep 600; fi # {{}}"
+    with started("-j2", "--halt", "now,fail=1", command, ":::", *"abcdefgh") as process:
+        until((tmp_path / "begun2").exists, "the second command")
+        (tmp_path / "gate").touch()
+        assert process.wait(timeout=PATIENCE_S) == exit_codes.FAILED
+    run = run_of(poolboard)
+    assert run["error"] == "Halted: 1 of 8 items failed (--halt now,fail=1); the rest was not run"
+    assert run["children"]["cancelled"] >= 6  # type: ignore[index]
+
+
+def test_halt_soon_lets_what_runs_end_and_what_was_not_run_can_be_run_later(
+    poolboard: Poolboard, tmp_path: Path, gate: Path
+) -> None:
+    effects = tmp_path / "effects"
+    second, ordered = tmp_path / "second", "$XDG_STATE_HOME/poolboard/runs/*/halted"
+    command = (
+        f"case {{#}} in 1) until [ -e {second} ]; do sleep 0.02; done; test -e $GATE;; "
+        f"2) touch {second}; until ls {ordered}; do sleep 0.02; done >&2;; esac && echo {{}} | tee -a {effects}"
+    )
+    answer = poolboard("each", "-q", "-j2", "--halt", "soon,fail=1", command, ":::", *"abcdefgh")
+    assert answer.code == exit_codes.FAILED
+    # The second command was running, saw that it is over, and ended as if nothing had been.
+    assert lines(effects) == ["b"]
+    run = run_of(poolboard)
+    assert run["children"]["completed"] == 1  # type: ignore[index]
+    assert run["children"]["failed"] == 1  # type: ignore[index]
+    gate.touch()
+    again = poolboard("each", "--retry-failed", str(run["run_id"]), "-k")
+    assert again.code == exit_codes.COMPLETED, again.err
+    assert again.out.split() == list("acdefgh")
+    assert sorted(lines(effects)) == list("abcdefgh")
+
+
+def test_only_what_failed_is_tried_again(poolboard: Poolboard, tmp_path: Path, gate: Path) -> None:
+    effects, log = tmp_path / "effects", tmp_path / "jobs.log"
+    command = f'echo {{}} >>{effects}; test {{}} != b || test -e "$GATE"'
+    assert poolboard("each", "-q", "--joblog", str(log), command, ":::", "a", "b", "c").code == exit_codes.FAILED
+    gate.touch()
+    run_id = str(run_of(poolboard)["run_id"])
+    answer = poolboard("each", "-q", "--joblog", str(log), "--retry-failed", run_id)
+    assert answer.code == exit_codes.COMPLETED, answer.err
+    assert sorted(lines(effects)) == ["a", "b", "b", "c"]
+    told = [row.split("\t") for row in log.read_text().splitlines()[1:]]
+    assert sorted((cells[0], cells[6]) for cells in told) == [("1", "0"), ("2", "0"), ("2", "1"), ("3", "0")]
+    assert poolboard("each", "--retry-failed", run_id).code == exit_codes.MISTAKE
+
+
+# --- secrets ----------------------------------------------------------------------------------------------------------
+
+SECRET = "S3CR-77-VALUE"
+
+
+def test_a_secret_is_in_the_commands_environment_and_nowhere_else(
+    poolboard: Poolboard, own_folders: Path, tmp_path: Path, gate: Path
+) -> None:
+    command = f'printf %s "$TOKEN" | wc -c; touch {tmp_path}/begun; {GATED} exit 1 # {{}}'
+    with started("--json", "--env", f"TOKEN={SECRET}", command, ":::", "a") as process:
+        assert process.stdout is not None and process.stderr is not None
+        until((tmp_path / "begun").exists, "the command")
+        told = " ".join(" ".join(p.info["cmdline"] or []) for p in psutil.process_iter(["cmdline"]))
+        assert "TOKEN" in told and SECRET not in told
+        run_id = str(run_of(poolboard)["run_id"])
+        answers = [poolboard(*words, "--json").out for words in (("status", run_id), ("logs", run_id, "1"))]
+        gate.touch()
+        out, err = process.communicate(timeout=PATIENCE_S)
+        assert process.returncode == exit_codes.FAILED
+    items = [json.loads(line) for line in out.splitlines() if b'"item"' in line]
+    assert items[0]["stdout"] == f"{len(SECRET)}\n"
+    assert SECRET not in "".join(answers) and SECRET.encode() not in out + err
+    for path in own_folders.rglob("*"):
+        if path.is_file():
+            assert SECRET.encode() not in path.read_bytes(), path
+
+
+def test_a_run_whose_secret_is_gone_says_so_and_takes_it_again(
+    poolboard: Poolboard, tmp_path: Path, gate: Path
+) -> None:
+    command = ["each", "--detach", "--env", f"TOKEN={SECRET}", "-j1", f'{GATED} echo "$TOKEN" # {{}}', ":::", "a", "b"]
+    run_id = poolboard(*command).out.strip()
+    assert poolboard("stop", run_id, "--now").code == 0
+    until(lambda: has_rested(poolboard, run_id) == "stopped", "the run to be stopped")
+    gate.touch()
+    assert poolboard("resume", run_id).code == exit_codes.BLOCKED
+    assert "TOKEN is not in the environment" in json.loads(poolboard("status", run_id, "--json").out)["error"]
+    refused = poolboard("each", "--resume", run_id)
+    assert (refused.code, "--env TOKEN=" in refused.err) == (exit_codes.MISTAKE, True)
+    answer = poolboard("each", "-q", "--resume", run_id, "--env", f"TOKEN={SECRET}")
+    assert (answer.code, answer.out) == (0, f"{SECRET}\n" * 2)
+
+
+def test_a_run_that_something_else_started_is_refused(poolboard: Poolboard, tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text(
+        "from poolboard import Context, workflow\n@workflow\nasync def each(ctx: Context) -> int:\n    return 1\n"
+    )
+    poolboard("run", str(tmp_path / "own.py"), "--workers", "1")
+    answer = poolboard("each", "--resume", str(run_of(poolboard)["run_id"]))
+    assert answer.code == exit_codes.MISTAKE
+    assert "was not started by poolboard each" in answer.err
