@@ -12,6 +12,8 @@ from pathlib import Path
 
 import platformdirs
 
+from poolboard.journal.select import Selection, choose
+
 from .errors import UserMistake
 from .identity import ProcessIdentity
 
@@ -25,16 +27,20 @@ def state_folder() -> Path:
     return Path(home) / "poolboard" if home else Path(platformdirs.user_state_dir("poolboard"))
 
 
-def default_journal() -> Path:
-    """Return the journal in force: POOLBOARD_JOURNAL, else the one in the state folder."""
-    chosen = os.environ.get("POOLBOARD_JOURNAL")
-    return Path(chosen).expanduser().absolute() if chosen else state_folder() / "journal.sqlite"
+def chosen_journal(flag: str | None) -> Selection:
+    """Return the journal in force: the one given, else POOLBOARD_JOURNAL's, else the one in the state folder.
+
+    Raises JournalUnusable for a word that names none.
+    """
+    return choose(flag, os.environ, state_folder() / "journal.sqlite")
 
 
 def make_private(folder: Path) -> Path:
     """Create the folder (0700, parents too) and refuse one that belongs to somebody else."""
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        # mkdir(parents=True) would leave the parents at the umask's mode.
+        for missing in reversed([parent for parent in (folder, *folder.parents) if not parent.exists()]):
+            missing.mkdir(mode=0o700, exist_ok=True)
         status = folder.stat()
     except OSError as error:
         raise UserMistake(f"cannot use folder {folder}: {error.strerror}") from None

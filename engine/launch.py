@@ -15,12 +15,13 @@ from pathlib import Path
 from typing import Any
 
 from poolboard.journal.model import NewRun
+from poolboard.journal.select import DEFAULT
 from poolboard.journal.sqlite import SqliteJournal
 
 from . import errors, spawn, strays
 from .definitions import read_source, split_target
 from .errors import CoordinatorGone, UserMistake
-from .folder import RunFolder, default_journal, make_private
+from .folder import RunFolder, chosen_journal, make_private
 from .header import Intent, RunHeader
 
 DEFAULT_SLOTS = 4
@@ -75,10 +76,12 @@ async def start_run(request: RunRequest) -> str:
 
 
 async def _record(request: RunRequest, run_id: str, header: RunHeader, folder: RunFolder) -> Path:
-    path = Path(request.journal).expanduser().absolute() if request.journal else default_journal()
-    if path == default_journal():
+    chosen = chosen_journal(request.journal)
+    path = chosen.pool_path()
+    if chosen.source == DEFAULT:
         make_private(path.parent)
-    journal = await SqliteJournal.open(path)
+    with chosen.named():
+        journal = await SqliteJournal.open(path)
     try:
         folder.create()
         name = request.name or header.workflow
@@ -127,6 +130,7 @@ async def start_coordinator(
     journal: Path, run_id: str, folder: str, intent: Intent, *, accept_code: bool = False
 ) -> None:
     """Start a detached coordinator and return once it is ready; raises what it says instead, or CoordinatorGone."""
+    RunFolder(Path(folder)).create()
     line = await asyncio.to_thread(
         _spawn_and_listen, Path(folder), [str(journal), run_id, intent, *(["--accept-code"] if accept_code else [])]
     )

@@ -20,7 +20,7 @@ from poolboard.journal.reader import Reader
 
 from .child_view import child_view
 from .errors import AmbiguousRun, CoordinatorGone, EngineError, UnknownRun, UserMistake
-from .folder import RunFolder, default_journal
+from .folder import RunFolder, chosen_journal
 from .identity import ProcessIdentity
 from .restarts import Restarts
 from .summary import ACTIVE_STATUSES, run_view, stage_views
@@ -53,8 +53,10 @@ class Monitor:
 
         Raises JournalUnusable.
         """
-        path = Path(journal).expanduser().absolute() if journal else default_journal()
-        reader = await Reader.open(path) if path.exists() else None
+        chosen = chosen_journal(journal)
+        path = chosen.pool_path()
+        with chosen.named():
+            reader = await Reader.open(path) if path.exists() else None
         return cls(path, reader)
 
     @property

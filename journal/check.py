@@ -15,6 +15,7 @@ from typing import Final
 
 from .checkpointer import PAGE_BYTES
 from .content import check_content
+from .deleting import GARBAGE_NUMBERS
 from .driver import Connection, connect, primary_code, sqlite
 from .errors import JournalUnusable
 from .file import clear_errors, version_of
@@ -82,11 +83,12 @@ def _shape(path: Path) -> tuple[int, int, bool]:
 def _check(path: Path, immutable: bool) -> CheckReport:
     findings = Findings()
     runs = events = 0
+    garbage: set[int] = set()
     with _opened(path, immutable, findings) as connection:
         if connection is not None:
             _check_pages(connection, findings)
             _check_references(connection, findings)
-            _check_orphans(connection, findings)
+            garbage = _check_orphans(connection, findings)
             for number in _numbers(connection, findings):
                 if findings.full:
                     break
@@ -95,7 +97,7 @@ def _check(path: Path, immutable: bool) -> CheckReport:
                     events += recount(connection, number, findings)
                     check_content(connection, number, findings)
     return CheckReport(
-        path, runs, events, path.stat().st_size, tuple(findings), findings.cut, tuple(_notes(path, immutable))
+        path, runs, events, path.stat().st_size, tuple(findings), findings.cut, tuple(_notes(path, immutable, garbage))
     )
 
 
@@ -132,26 +134,39 @@ def _check_references(connection: Connection, findings: Findings) -> None:
                 return
 
 
-def _check_orphans(connection: Connection, findings: Findings) -> None:
-    """Jump from run to run through each table by its key: a look per run, not per row."""
+def _check_orphans(connection: Connection, findings: Findings) -> set[int]:
+    """Jump from run to run through each table by its key: a look per run, not per row.
+
+    Return the numbers of runs that were forgotten and are not swept yet: their rows are no orphans.
+    """
+    garbage: set[int] = set()
     with findings.reading("the tables"):
         connection.execute("BEGIN")
         try:
+            garbage.update(number for (number,) in connection.execute(GARBAGE_NUMBERS))
             for table, key in CARRIES_RUN:
-                _jump(connection, findings, table, f"SELECT min({key}) / {SPAN} FROM {table} WHERE {key} >= ? * {SPAN}")
-            _jump(connection, findings, "operations", "SELECT min(run) FROM operations WHERE run >= ?")
+                _jump(
+                    connection,
+                    findings,
+                    garbage,
+                    table,
+                    f"SELECT min({key}) / {SPAN} FROM {table} WHERE {key} >= ? * {SPAN}",
+                )
+            _jump(connection, findings, garbage, "operations", "SELECT min(run) FROM operations WHERE run >= ?")
         finally:
             if connection.in_transaction:
                 connection.execute("COMMIT")
+    return garbage
 
 
-def _jump(connection: Connection, findings: Findings, table: str, statement: str) -> None:
+def _jump(connection: Connection, findings: Findings, garbage: set[int], table: str, statement: str) -> None:
     number = -1  # a number below zero would be damage too, but a jump has to start somewhere
     while not findings.full:  # bounded: every turn is a run that is there, or a finding
         number = connection.execute(statement, (number,)).fetchone()[0]
         if number is None:
             return
-        if connection.execute("SELECT 1 FROM runs WHERE number = ?", (number,)).fetchone() is None:
+        known = connection.execute("SELECT 1 FROM runs WHERE number = ?", (number,)).fetchone()
+        if known is None and number not in garbage:
             findings.add("order", f"rows of {table} belong to run number {number}, which is not there")
         number += 1
 
@@ -169,8 +184,10 @@ def _numbers(connection: Connection, findings: Findings) -> Iterator[int]:
         return
 
 
-def _notes(path: Path, immutable: bool) -> Iterator[str]:
+def _notes(path: Path, immutable: bool, garbage: set[int]) -> Iterator[str]:
     """Yield what is no damage and yet worth a line."""
+    if garbage:
+        yield f"rows of {len(garbage)} forgotten runs are still there: poolboard journal prune takes them away"
     if immutable:
         return
     with suppress(OSError):

@@ -25,7 +25,9 @@ __all__ = [
     "BUSY",
     "Connection",
     "Synchronous",
+    "candidates",
     "connect",
+    "connect_memory",
     "connect_plain",
     "primary_code",
     "sqlite",
@@ -55,6 +57,18 @@ def choose(names: Sequence[str] = ("sqlite3", "pysqlite3")) -> ModuleType | None
         if is_fixed(module.sqlite_version_info):
             return module
     return None
+
+
+def candidates(names: Sequence[str] = ("sqlite3", "pysqlite3")) -> list[tuple[str, str, bool]]:
+    """Return (module, SQLite version, whether it is fixed) of the modules that are there, in order of preference."""
+    found = []
+    for name in names:
+        try:
+            module = importlib.import_module(name)
+        except ImportError:
+            continue
+        found.append((name, str(module.sqlite_version), is_fixed(module.sqlite_version_info)))
+    return found
 
 
 if TYPE_CHECKING:
@@ -99,6 +113,21 @@ def connect(path: Path, *, readonly: bool, synchronous: Synchronous = "FULL", im
 def connect_plain(path: Path) -> Connection:
     """Open an existing file that only this process knows, with SQLite's own settings: a copy in the making."""
     return sqlite.connect(_uri(path, "rw"), uri=True, timeout=BUSY_TIMEOUT_S, isolation_level=None)
+
+
+def connect_memory(name: str, *, readonly: bool) -> Connection:
+    """Open a database in this process's memory; all that are open under one name are one, without a WAL."""
+    connection = sqlite.connect(
+        f"file:/{quote(name, safe='')}?vfs=memdb",
+        uri=True,
+        timeout=BUSY_TIMEOUT_S,
+        isolation_level=None,
+        check_same_thread=False,
+        cached_statements=256,
+    )
+    connection.execute("PRAGMA foreign_keys = ON")
+    connection.execute(f"PRAGMA query_only = {readonly}")
+    return connection
 
 
 def _configure(connection: Connection, *, readonly: bool, synchronous: Synchronous) -> None:

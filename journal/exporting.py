@@ -15,7 +15,7 @@ from .file import clear_errors, open_reader
 from .positions import SPAN, base
 from .transfer import FORMAT, ROWS, ControlLine, LeaseLine, Line, RunLine
 
-#: Table, its key that carries the run (None where a column ``run`` does) and the field that the key is told as, by word.
+#: By word: table, its key that carries the run (None where a column ``run`` does), the field that the key is told as.
 TABLES: Final[dict[str, tuple[str, str | None, str]]] = {
     "event": ("events", "position", "seq"),
     "operation": ("operations", None, "work, key"),

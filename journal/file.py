@@ -16,10 +16,13 @@ from typing import Final
 
 from .driver import Connection, Synchronous, connect, sqlite, translate
 from .errors import JournalUnusable
+from .lease import SELECT_LIVE
 
 #: "Pool" in ASCII: tells our files from other SQLite files.
 APPLICATION_ID: Final = 0x506F6F6C
 SCHEMA_VERSION: Final = 1
+#: A journal up to this size is looked through after a crash, which takes a second or two.
+LARGEST_CHECKED_BYTES: Final = 256 * 1024 * 1024
 NETWORK_FILE_SYSTEMS: Final = frozenset({"nfs", "nfs4", "cifs", "smb", "smb2", "smb3", "smbfs", "9p", "fuse.sshfs"})
 
 #: Returns the type of the file system that a folder is on, "" if unknown.
@@ -55,10 +58,12 @@ def open_writer(path: Path, *, create: bool, synchronous: Synchronous, probe: Pr
                 f"the journal at {path} cannot be written: check the permissions of it and its folder"
             )
         version = _version(path)
+        if version:
+            _check_after_crash(path)
         connection = connect(path, readonly=False, synchronous=synchronous)
         try:
             if version < SCHEMA_VERSION:
-                _install(connection)
+                install(connection)
         except BaseException:
             connection.close()
             raise
@@ -127,6 +132,29 @@ def _version(path: Path) -> int:
         connection.close()
 
 
+def _check_after_crash(path: Path) -> None:
+    """Refuse a file whose pages are damaged, if it was not closed and nobody is at work on it.
+
+    A writer copies what is in the WAL over the pages of the file, sooner or later: what could be saved of a damaged one
+    would be lost. Beside a live lease there was no hard reset, and a successor must not wait.
+    """
+    log = Path(f"{path.resolve()}-wal")
+    if not log.exists() or not log.stat().st_size or path.stat().st_size > LARGEST_CHECKED_BYTES:
+        return
+    connection = connect(path, readonly=True)  # it leaves the WAL alone when it is closed
+    try:
+        if connection.execute(SELECT_LIVE).fetchone() is not None:
+            return
+        said = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+    finally:
+        connection.close()
+    if said != "ok":
+        raise JournalUnusable(
+            f"cannot use the journal at {path}: it is damaged: restore a copy, or look at it with: "
+            f"poolboard journal check: {' '.join(said.split())[:200]}"
+        )
+
+
 def version_of(connection: Connection, path: Path) -> int:
     """Return what ``_version`` does, from an open connection; ``path`` is for the message."""
     application = connection.execute("PRAGMA application_id").fetchone()[0]
@@ -144,7 +172,7 @@ def version_of(connection: Connection, path: Path) -> int:
     return version
 
 
-def _install(connection: Connection) -> None:
+def install(connection: Connection) -> None:
     """Run the schema files that the journal lacks, in one transaction; of two processes the second finds it done."""
     connection.execute("BEGIN IMMEDIATE")
     try:

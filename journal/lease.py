@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from .clock import NOW_MS
 from .errors import LeaseHeld
 from .model import Lease
 from .transaction import Transaction
@@ -11,6 +12,11 @@ from .transaction import Transaction
 #: A lease that was not renewed for this long may be taken without asking.
 ROOT_LEASE_TTL_MS: Final = 15_000
 
+#: A run whose lease is live, and its holder.
+SELECT_LIVE: Final = f"""
+SELECT r.run_id, l.holder FROM leases l JOIN runs r ON r.number = l.run
+WHERE l.holder IS NOT NULL AND l.renewed_at >= {NOW_MS} - {ROOT_LEASE_TTL_MS} ORDER BY l.renewed_at DESC LIMIT 1
+"""
 TAKE = """
 INSERT INTO leases (run, holder, epoch, renewed_at) VALUES (?1, ?2, ?3, ?4)
 ON CONFLICT DO UPDATE SET holder = ?2, epoch = ?3, renewed_at = ?4

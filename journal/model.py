@@ -171,8 +171,9 @@ class Claimed:
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """A stage's outcome to record; with an empty ``stage`` something else that is recorded once. ``key`` is the replay key (text, JSON array); ``payload`` the event (JSON object).
+    """A stage's outcome to record; with an empty ``stage`` something else that is recorded once.
 
+    ``key`` is the replay key (text, JSON array); ``payload`` the event (JSON object).
     ``duration_ms`` and ``ok`` feed the stage's kept counters. ``started_at``/``completed_at`` are wall ms of the
     worker and also stand in the payload."""
 

@@ -65,9 +65,10 @@ async def prune(
     dry_run: bool = False,
     forget: Callable[[OldRun], None] | None = None,
 ) -> Pruned:
-    """Delete old ended runs, each in a transaction of its own; ``forget`` then takes away what lies beside the journal.
+    """Delete old ended runs one by one; ``forget`` then takes away what lies beside the journal.
 
-    A run that was taken up again meanwhile, or whose lease is live, is kept.
+    What an earlier call that was killed left of its runs goes too. A run that was taken up again meanwhile, or whose
+    lease is live, is kept.
     """
     old = await old_runs(journal, older_than_ms, keep)
     if dry_run:
@@ -76,7 +77,7 @@ async def prune(
     kept: list[tuple[OldRun, str]] = []
     for run in old:
         try:
-            await journal.transact(_deletion(run.run_id))
+            await journal.transact(_vanishing(run.run_id))
         except RunNotFound:
             continue
         except (LeaseHeld, IllegalMove) as error:
@@ -86,8 +87,9 @@ async def prune(
         if forget is not None:
             forget(run)
         forgotten.append(run)
+    await journal.sweep()
     return Pruned(tuple(forgotten), tuple(kept), len(old) == MOST_RUNS)
 
 
-def _deletion(run_id: str) -> Callable[[Transaction], None]:
+def _vanishing(run_id: str) -> Callable[[Transaction], None]:
     return lambda tx: delete_run(tx, run_id, ended_only=True)

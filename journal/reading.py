@@ -12,7 +12,7 @@ from typing import Any, cast
 
 import aiosqlite
 
-from .driver import ADAPTER, sqlite, translate
+from .driver import ADAPTER, Connection, sqlite, translate
 from .errors import StorageUnavailable
 from .file import open_reader
 
@@ -29,7 +29,11 @@ class Reading:
     async def open(cls, path: Path) -> Reading:
         """Open an existing journal; raises JournalUnusable."""
         # Opened here and not in aiosqlite's thread, which would outlive a refusal.
-        opened = await asyncio.to_thread(open_reader, path)
+        return await cls.over(await asyncio.to_thread(open_reader, path), path)
+
+    @classmethod
+    async def over(cls, opened: Connection, path: Path) -> Reading:
+        """Take over a connection that is open; ``path`` is for messages."""
         connection = aiosqlite.Connection(lambda: opened, iter_chunk_size=64)
         # aiosqlite's thread is no daemon: one forgotten close() would keep the interpreter from ending. It offers
         # no setting for it, hence the private name (the version is pinned below the next minor).

@@ -181,6 +181,12 @@ class SqliteJournal:
     async def delete_run(self, run_id: str) -> None:
         """Delete the run with everything recorded for it; raises LeaseHeld while its lease is live, RunNotFound."""
         await self.transact(lambda tx: deleting.delete_run(tx, run_id))
+        await self.sweep()
+
+    async def sweep(self) -> None:
+        """Delete what is left of runs that have vanished, in small transactions."""
+        while await self.transact(deleting.sweep):
+            pass
 
     async def close(self) -> None:
         """Wait for writes under way, then close both connections."""

@@ -5,17 +5,10 @@ from __future__ import annotations
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
 
-from .clock import NOW_MS
 from .errors import LeaseHeld
 from .file import clear_errors, open_writer
-from .lease import ROOT_LEASE_TTL_MS
-
-SELECT_HELD: Final = f"""
-SELECT r.run_id, l.holder FROM leases l JOIN runs r ON r.number = l.run
-WHERE l.holder IS NOT NULL AND l.renewed_at >= {NOW_MS} - ? ORDER BY l.renewed_at DESC LIMIT 1
-"""
+from .lease import SELECT_LIVE
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +25,7 @@ def vacuum(path: Path) -> Vacuumed:
     Raises LeaseHeld while any run is worked on: its writes would wait, and wait longer than they do.
     """
     with clear_errors(path), closing(open_writer(path, create=False, synchronous="FULL")) as connection:
-        held = connection.execute(SELECT_HELD, (ROOT_LEASE_TTL_MS,)).fetchone()
+        held = connection.execute(SELECT_LIVE).fetchone()
         if held is not None:
             raise LeaseHeld(f"run {held[0]} is worked on by {held[1]}: vacuum when nothing runs, or stop it first")
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()

@@ -21,7 +21,7 @@ def main(words: list[str] | None = None) -> int:
         complain("poolboard: Windows is not supported; run it in WSL (Windows Subsystem for Linux)")
         return exit_codes.MISTAKE
     make_safe()
-    end = given.index("--") if "--" in given else len(given)
+    end = _end_of_own_words(given)
     debug = "--debug" in given[:end]
     try:
         code = _dispatch([word for i, word in enumerate(given) if i >= end or word != "--debug"])
@@ -39,6 +39,13 @@ def main(words: list[str] | None = None) -> int:
         text, code = _policy(error)
         complain(f"poolboard: {text}")
         return code
+
+
+def _end_of_own_words(words: list[str]) -> int:
+    """Return where words begin that are somebody else's: a command for ``each``, and what comes after ``--``."""
+    if "each" in words[:2]:
+        return words.index("each") + 2
+    return words.index("--") if "--" in words else len(words)
 
 
 def _dispatch(words: list[str]) -> int:

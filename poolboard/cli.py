@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from poolboard import __version__
+from poolboard import __version__, cli_doctor, cli_each, cli_journal
 from poolboard.exit_codes import MEANINGS
 
 #: What a command returns: the line is read first and acted on later, outside click, which has its own ideas about
@@ -132,6 +132,9 @@ def run(
     return act
 
 
+app.command("each", cls=cli_each.EachCommand, context_settings={"allow_interspersed_args": False})(cli_each.each)
+
+
 @app.command()
 def watch(run: NewestRun = None, journal: Journal = None, as_json: Json = False) -> Deed:
     """Come back to a run: the screen, or lines where there is no terminal."""
@@ -152,6 +155,30 @@ def status(run: NewestRun = None, journal: Journal = None, as_json: Json = False
         from poolboard import cli_status
 
         return cli_status.status(journal, run, as_json=as_json)
+
+    return act
+
+
+@app.command()
+def logs(
+    run: Run,
+    child: Annotated[int, typer.Argument(help="The child's number; 0 is the root.", metavar="CHILD", min=0)],
+    stage: Annotated[str | None, typer.Argument(help="Only this stage.", metavar="[STAGE]")] = None,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on until the child has ended.")] = False,
+    merge: Annotated[bool, typer.Option("--merge", help="All attempts, each line with stage and attempt.")] = False,
+    raw: Annotated[bool, typer.Option("--raw", help="The bytes as they are, also what drives a terminal.")] = False,
+    journal: Journal = None,
+    as_json: Json = False,
+) -> Deed:
+    """Print what a child wrote: for each stage, the newest attempt.
+
+    Example: poolboard logs 3f2a 17 -f
+    """
+
+    def act() -> int:
+        from poolboard import cli_logs
+
+        return cli_logs.logs(journal, run, child, stage, follow=follow, form=cli_logs.Form(merge, raw, as_json))
 
     return act
 
@@ -217,3 +244,7 @@ def stop(
         return cli_status.wish(journal, run, "stop now" if now else "stop", why=why, as_json=as_json)
 
     return act
+
+
+app.command()(cli_doctor.doctor)
+app.add_typer(cli_journal.app, name="journal")

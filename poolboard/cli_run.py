@@ -86,6 +86,11 @@ def attend(journal: str | None, run_id: str, manner: Manner, *, headless: bool) 
         from poolboard.headless import follow
 
         return asyncio.run(follow(journal, run_id, manner))
+    return on_screen(journal, run_id)
+
+
+def on_screen(journal: str | None, run_id: str) -> int:
+    """Show a run on the screen until the person leaves; return the exit status."""
     from poolboard.tui.app import run_dashboard
 
     code = run_dashboard(journal, run_id)

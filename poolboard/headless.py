@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Final
 from poolboard import exit_codes, shapes, words
 from poolboard.console import complain, say
 from poolboard.engine.errors import EngineError
-from poolboard.journal.errors import JournalError
 from poolboard.engine.restarts import Restarts
+from poolboard.journal.errors import JournalError
 from poolboard.session import opened
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import Final, NoReturn
 from pydantic import BaseModel, ConfigDict
 
 from poolboard.engine.errors import UserMistake
-from poolboard.engine.views import Acknowledgement, ChildPage, ChildRow, ChildView, Cursor, RunView, Summary
+from poolboard.engine.views import Acknowledgement, ChildPage, ChildRow, ChildView, Cursor, EventView, RunView, Summary
 
 FILE: Final = Path(__file__).with_name("recording.json")
 
@@ -27,6 +27,7 @@ class Recording(BaseModel):
     children: list[ChildRow]
     child: ChildView
     logs: dict[str, str]
+    events: list[EventView] = []
 
 
 class Replay:
@@ -46,7 +47,7 @@ class Replay:
     async def resolve(self, prefix: str | None) -> str:
         return self.recording.summaries[-1].run.run_id
 
-    async def follow(self, run_id: str, *, interval_s: float = 0.1) -> AsyncIterator[Summary]:
+    async def follow(self, run_id: str, *, interval_s: float = 0.1, restart: bool = False) -> AsyncIterator[Summary]:
         for summary in self.recording.summaries:
             self.steady_s += 1.0
             yield summary
@@ -81,6 +82,22 @@ class Replay:
         self, run_id: str, by: str = "user", why: str | None = None, *, now: bool = False
     ) -> Acknowledgement:
         self._refuse()
+
+    async def cancel(self, run_id: str, by: str = "user", why: str | None = None) -> Acknowledgement:
+        self._refuse()
+
+    async def retry(self, run_id: str, *, accept_code: bool = False) -> Acknowledgement:
+        self._refuse()
+
+    async def set_workers(self, run_id: str, count: int, by: str = "user") -> Acknowledgement:
+        self._refuse()
+
+    async def events(self, run_id: str, after_seq: int = 0, limit: int = 500) -> list[EventView]:
+        later = [event for event in self.recording.events if event.seq > after_seq]
+        return later[:limit]
+
+    async def last_seq(self, run_id: str) -> int:
+        return self.recording.events[-1].seq if self.recording.events else 0
 
     async def close(self) -> None:
         return

@@ -1,132 +1,14 @@
-"""The one registry of actions: it feeds the bindings, the key bar, the help, the palette and the confirmations.
-
-Knows no widget: an action is a key, words, and a function that says why it cannot be used now.
-"""
+"""The one registry of actions: it feeds the bindings, the key bar, the help, the palette and the confirmations."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import Final, Literal
+from collections.abc import Iterable
+from typing import Final
 
 from textual.binding import Binding
 
-from poolboard.engine.views import RunView, ShownStatus
-
-Scope = Literal["app", "runs", "board", "child", "table"]
-
-
-@dataclass(frozen=True, slots=True)
-class Situation:
-    """What the person is looking at: ``run`` is the run that an action would act on, None if there is none.
-
-    ``root``: this is the first screen, leaving it ends the dashboard.
-    """
-
-    run: RunView | None = None
-    read_only: bool = False
-    has_row: bool = False
-    frozen: bool = False
-    root: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Action:
-    """One thing that a person can do. ``reason`` says in a few words why not now, None if it can be done.
-
-    ``call`` is the Textual action; ``label_of`` overrides the label where a key toggles. ``rank`` orders the key bar
-    (lower stays longer); None keeps it out of the bar, not out of the help.
-    """
-
-    id: str
-    keys: str
-    label: str
-    help: str
-    scopes: tuple[Scope, ...]
-    call: str = ""
-    rank: int | None = None
-    confirm: bool = False
-    reason: Callable[[Situation], str | None] = lambda situation: None
-    label_of: Callable[[Situation], str] | None = None
-
-    @property
-    def key(self) -> str:
-        """The key that the bar and the help name first."""
-        return key_name(self.keys.split(",")[0])
-
-    @property
-    def all_keys(self) -> str:
-        """Every key, as the help lists them."""
-        return " ".join(key_name(key) for key in self.keys.split(","))
-
-    def label_now(self, situation: Situation) -> str:
-        """Return what the key does in this situation."""
-        return self.label_of(situation) if self.label_of else self.label
-
-
-_KEY_NAMES: Final = {
-    "question_mark": "?",
-    "slash": "/",
-    "colon": ":",
-    "escape": "esc",
-    "less_than_sign": "<",
-    "greater_than_sign": ">",
-    "left_square_bracket": "[",
-    "right_square_bracket": "]",
-    "down": "↓",
-    "up": "↑",
-    "pageup": "pgup",
-    "pagedown": "pgdn",
-}
-
-
-def key_name(key: str) -> str:
-    """Return how a key is written on screen: ``?``, ``esc``, ``^p``."""
-    if key.startswith("ctrl+"):
-        return "^" + key.removeprefix("ctrl+")
-    return _KEY_NAMES.get(key, key)
-
-
-_PAUSABLE: Final[frozenset[ShownStatus]] = frozenset({"pending", "running", "waiting", "awaiting_input"})
-_STOPPABLE: Final[frozenset[ShownStatus]] = _PAUSABLE | {"pausing", "paused", "blocked"}
-_RESUMABLE: Final[frozenset[ShownStatus]] = frozenset({"pausing", "paused", "stopped", "crashed"})
-
-
-def _needs_run(situation: Situation) -> str | None:
-    if situation.read_only:
-        return "read-only"
-    return None if situation.run is not None else "no run is selected"
-
-
-def wants_resume(situation: Situation) -> bool:
-    """Say whether the pause key resumes now."""
-    run = situation.run
-    return run is not None and (run.status in _RESUMABLE or (run.status == "blocked" and run.resumable))
-
-
-def _no_pause(situation: Situation) -> str | None:
-    run = situation.run
-    if run is None or situation.read_only:
-        return _needs_run(situation)
-    if run.status in _PAUSABLE or run.status in ("pausing", "paused"):
-        return None
-    if wants_resume(situation):
-        return None if run.resumable else f"the run is {run.status} and cannot be resumed"
-    return f"the run is {run.status}"
-
-
-def _no_stop(situation: Situation) -> str | None:
-    run = situation.run
-    if run is None or situation.read_only:
-        return _needs_run(situation)
-    if run.status in _STOPPABLE:
-        return None
-    return f"the run is {run.status}" + (": nothing is running" if run.status == "crashed" else "")
-
-
-def _no_row(situation: Situation) -> str | None:
-    return None if situation.has_row else "the list is empty"
-
+from .action import Action, Scope
+from .reasons import no_cancel, no_fewer_workers, no_more_workers, no_pause, no_retry, no_row, no_stop, wants_resume
 
 _ALL: Final[tuple[Scope, ...]] = ("runs", "board", "child")
 _LISTS: Final[tuple[Scope, ...]] = ("runs", "board")
@@ -139,7 +21,7 @@ ACTIONS: Final[tuple[Action, ...]] = (
         "pause the run at the next stage boundaries, or resume it",
         _LISTS,
         rank=2,
-        reason=_no_pause,
+        reason=no_pause,
         label_of=lambda now: "resume" if wants_resume(now) else "pause",
     ),
     Action(
@@ -150,9 +32,22 @@ ACTIONS: Final[tuple[Action, ...]] = (
         _LISTS,
         rank=3,
         confirm=True,
-        reason=_no_stop,
+        reason=no_stop,
     ),
-    Action("enter", "enter", "open", "open what the cursor is on", _LISTS, rank=1, reason=_no_row, call="enter"),
+    Action(
+        "retry",
+        "r",
+        "retry failed",
+        "try again exactly what has failed (asks first)",
+        _LISTS,
+        rank=11,
+        confirm=True,
+        reason=no_retry,
+    ),
+    Action("cancel", "X", "cancel", "end the run for good (asks first)", _LISTS, confirm=True, reason=no_cancel),
+    Action("more_workers", "plus", "more workers", "one worker more", ("board",), reason=no_more_workers),
+    Action("fewer_workers", "minus", "fewer workers", "one worker less", ("board",), reason=no_fewer_workers),
+    Action("enter", "enter", "open", "open what the cursor is on", _LISTS, rank=1, reason=no_row, call="enter"),
     Action(
         "back",
         "escape",
@@ -169,20 +64,32 @@ ACTIONS: Final[tuple[Action, ...]] = (
         "mark",
         "mark the row under the cursor, or take its mark away",
         _LISTS,
-        reason=_no_row,
+        reason=no_row,
     ),
     Action("unmark", "U", "clear marks", "take all marks away", _LISTS),
     Action(
         "copy",
         "y",
         "copy id",
-        "copy the id under the cursor, or those of the marked rows",
+        "copy the id under the cursor or of the marks; or a report",
         _ALL,
         rank=9,
+        label_of=lambda now: "copy report" if now.view == "failures" else "copy id",
     ),
-    Action("view_1", "1", "children", "show the children", ("board",)),
-    Action("view_2", "2", "workers", "show the workers", ("board",)),
-    Action("view_3", "3", "slots", "show what every slot is doing", ("board",)),
+    Action("view_1", "1", "children", "show the children", ("board",), call="view(1)"),
+    Action("view_2", "2", "failures", "show what failed, grouped by its error", ("board",), call="view(2)"),
+    Action("view_3", "3", "workers", "show the workers", ("board",), call="view(3)"),
+    Action("view_4", "4", "slots", "show what every slot is doing", ("board",), call="view(4)"),
+    Action("view_5", "5", "timeline", "show the newest children as bars over time", ("board",), call="view(5)"),
+    Action("view_6", "6", "journal", "show the journal's events as they come", ("board",), call="view(6)"),
+    Action(
+        "timeline_by",
+        "t",
+        "by worker",
+        "timeline: a line per child, or per slot of each worker",
+        ("board",),
+        reason=lambda now: None if now.view == "timeline" else "only in the timeline",
+    ),
     Action("view_next", "right_square_bracket", "next view", "show the next tab", ("board", "child")),
     Action("view_previous", "left_square_bracket", "previous view", "show the tab before", ("board", "child")),
     Action("log", "l", "log", "show the log of the child and follow it", ("child",), rank=2),

@@ -1,9 +1,9 @@
-"""The lists of the board: the stages above; children, workers and slots below, one of them at a time."""
+"""The lists of the board: the stages above; below one tab at a time, from the children to the journal."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Final, Literal
+from collections.abc import Sequence
+from typing import Any, Final, Literal, get_args
 
 from textual.app import ComposeResult
 from textual.containers import Vertical
@@ -13,28 +13,32 @@ from poolboard.engine.views import ActiveView, ChildRow, StageView, Summary, Wor
 
 from .child_list import CHILD_COLUMNS, CHILD_SHAPE
 from .columns import Look
+from .event_log import EventLog
+from .failure_list import FAILURE_COLUMNS, FAILURE_SHAPE
+from .failures import FailureGroup, Failures
 from .line import Line, Piece, Sides
 from .list_line import list_line
 from .query import Query
 from .rows import Rows
 from .stage_list import STAGE_COLUMNS, STAGE_SHAPE
 from .table import Table
+from .timeline_view import TimelineView
 from .units import count
 from .worker_list import SLOT_COLUMNS, SLOT_SHAPE, WORKER_COLUMNS, WORKER_SHAPE
 
-View = Literal["children", "workers", "slots"]
-VIEWS: Final[tuple[View, ...]] = ("children", "workers", "slots")
+View = Literal["children", "failures", "workers", "slots", "timeline", "journal"]
+VIEWS: Final[tuple[View, ...]] = get_args(View)
 _READING: Final = ("", "Reading the journal…")
 
 
 class BoardLists(Vertical):
-    """Four tables. Rows come in at any time; they and the screen meet in ``settle``."""
+    """The tables. Rows come in at any time; they and the screen meet in ``settle``."""
 
     def __init__(self, *, id: str, ascii: bool) -> None:
         super().__init__(id=id)
         self.loading = True
         self.view: View = "children"
-        self.filter_text = ""
+        self.failures: Final = Failures()
         self._ascii: Final = ascii
         self.children_table = Table(
             Rows[ChildRow](CHILD_SHAPE, follow_top=True), CHILD_COLUMNS, id="children", empty=_READING, ascii=ascii
@@ -42,49 +46,88 @@ class BoardLists(Vertical):
         # What fails and what moves is what a person looks for: it comes before what is done.
         self.children_table.choose_order("state")
         self._stages = Table(Rows[StageView](STAGE_SHAPE), STAGE_COLUMNS, id="stages", ascii=ascii)
+        self.failures_table = Table(
+            Rows[FailureGroup](FAILURE_SHAPE, follow_top=True),
+            FAILURE_COLUMNS,
+            id="failures",
+            empty=("", "No child has failed."),
+            ascii=ascii,
+        )
         self._workers = Table(
             Rows[WorkerView](WORKER_SHAPE), WORKER_COLUMNS, id="workers", empty=("", "No workers now."), ascii=ascii
         )
         nobody = ("", "No child is in a slot now.")
         self._slots = Table(Rows[ActiveView](SLOT_SHAPE), SLOT_COLUMNS, id="slots", empty=nobody, ascii=ascii)
+        self.timeline: Final = TimelineView(id="timeline", ascii=ascii)
+        self.events: Final = EventLog(id="journal", ascii=ascii)
+        self._filters: dict[View, str] = {}
 
     def compose(self) -> ComposeResult:
         yield self._stages
         yield Line(self._tabs, id="tabs")
         with ContentSwitcher(initial="children", id="views"):
             yield self.children_table
+            yield self.failures_table
             yield self._workers
             yield self._slots
+            yield self.timeline
+            yield self.events
 
     # -- what comes in
 
-    def take(self, rows: Iterable[ChildRow]) -> int:
+    def take(self, rows: Sequence[ChildRow]) -> int:
         """Take children that changed; returns how many really did."""
+        self.failures.take(rows)
+        self.timeline.take(rows)
         return self.children_table.rows.upsert(rows)
 
     def settle(self, summary: Summary, look: Look) -> None:
         """Bring all tables up to date."""
         self._stages.rows.replace(summary.stages)
+        self.failures_table.rows.replace(self.failures.groups())
         self._workers.rows.replace(summary.workers)
         self._slots.rows.replace(summary.active)
-        self._stages.settle(look)
-        self._workers.settle(look)
-        self._slots.settle(look)
+        for table in (self._stages, self._workers, self._slots):
+            table.settle(look)
+        self.failures_table.settle(look)
+        self.events.settle(look)
         self.settle_children(look)
 
     def settle_children(self, look: Look) -> None:
         """Bring the children up to date: they may have changed, or time went by."""
         self.children_table.settle(look)
         self.children_table.show_empty(self._nothing())
+        if self.view == "timeline":
+            self.timeline.settle(look)
 
     def filter_by(self, query: Query, text: str, look: Look) -> None:
-        """Show only the children that the filter lets through."""
-        self.filter_text = text
-        self.children_table.rows.filter_by(query)
-        self.settle_children(look)
+        """Show only what the filter of the tab in front lets through."""
+        self._filters[self.filtered] = text
+        if self.filtered == "journal":
+            self.events.filter_by(query, text, look)
+        else:
+            self.children_table.rows.filter_by(query)
+            self.settle_children(look)
         self.show_tabs()
 
     # -- what is shown
+
+    @property
+    def filtered(self) -> View:
+        """Which list a filter acts on now."""
+        return "journal" if self.view == "journal" else "children"
+
+    @property
+    def filter_text(self) -> str:
+        """What that list is filtered by."""
+        return self._filters.get(self.filtered, "")
+
+    @property
+    def front(self) -> Table[Any]:
+        """The list in front."""
+        if self.view == "timeline":
+            return self.timeline.front
+        return self.query_one("#events" if self.view == "journal" else f"#{self.view}", Table)
 
     def show_tabs(self) -> None:
         """Show the line over the lists again."""
@@ -94,40 +137,60 @@ class BoardLists(Vertical):
         """Show another list, and give it the keys."""
         self.view = view
         self.query_one("#views", ContentSwitcher).current = view
-        self.query_one(f"#{view}", Table).focus()
+        self.front.focus()
         self.show_tabs()
 
-    def next_view(self, step: int) -> None:
-        """Show the list so many tabs further."""
-        self.to_view(VIEWS[(VIEWS.index(self.view) + step) % len(VIEWS)])
+    @property
+    def has_row(self) -> bool:
+        """Say whether the cursor is on something that can be opened."""
+        if self.view in ("failures", "journal"):
+            return self.front.current() is not None
+        return self.current_child() is not None
 
     def current_child(self) -> int | None:
         """Return the number of the child under the cursor; None where the list shows no children."""
-        if self.view == "workers":
+        if self.view == "timeline":
+            return self.timeline.current_child()
+        if self.view not in ("children", "slots"):
             return None
         row = self.children_table.current() if self.view == "children" else self._slots.current()
         return None if row is None else row.n
 
     def _tabs(self, cells: int) -> Sides:
-        amounts = {
+        amounts: dict[View, int] = {
             "children": self.children_table.rows.total,
+            "failures": len(self.failures),
             "workers": self._workers.rows.total,
             "slots": self._slots.rows.total,
         }
         title: list[Piece] = []
         for place, name in enumerate(VIEWS):
             here = name == self.view
-            style, keep = ("bold $foreground underline", 9) if here else ("$quiet", 4)
+            style, keep = ("bold $foreground underline", 9) if here else ("$quiet", 6 - place)
+            if name == "failures" and amounts[name] and not here:
+                style = "$state-failed"
             action = f"view_{place + 1}"
             title.append(Piece(str(place + 1), "bold $primary", keep, action))
             title.append(Piece(" ", "", keep, action, glued=True))
-            title.append(Piece(f"{name} {count(amounts[name])}", style, keep, action, glued=True))
+            amount = f" {count(amounts[name])}" if name in amounts else ""
+            title.append(Piece(f"{name}{amount}", style, keep, action, glued=True))
+        return Sides(title, self._right(amounts["children"]))
+
+    def _right(self, children: int) -> Sequence[Piece]:
+        if self.view == "journal":
+            return self.events.note()
+        if self.view == "timeline":
+            return self.timeline.note()
+        if self.view == "failures":
+            failed, groups = count(self.failures.total), count(len(self.failures))
+            words = f"{failed} failed in {groups} ways" if len(self.failures) != 1 else f"{failed} failed in one way"
+            return [Piece(words, "$quiet", 7), Piece("1 marks what failed first", "$quiet", 2)]
         if self.view != "children":
-            return Sides(title)
-        note = "reading…" if self.loading and amounts["children"] else ""
-        return list_line(title, self.children_table.rows, self.filter_text, ascii=self._ascii, note=note)
+            return []
+        note = "reading…" if self.loading and children else ""
+        return list_line([], self.children_table.rows, self.filter_text, ascii=self._ascii, note=note).right
 
     def _nothing(self) -> tuple[str, ...]:
-        if self.filter_text:
+        if self._filters.get("children"):
             return ("", "No child matches the filter. esc clears it.")
         return _READING if self.loading else ("", "No children yet: the run has not asked for any.")

@@ -11,42 +11,35 @@ from textual.binding import BindingType
 
 from poolboard.engine.views import Summary
 
-from .actions import Scope, Situation, bindings
+from .action import Scope, Situation
+from .actions import bindings
 from .board_header import BoardHeader
-from .board_lists import BoardLists
+from .board_keys import BoardKeys
 from .board_notes import banner, frozen_note
 from .child_list import CHILD_SHAPE
-from .child_screen import ChildScreen
 from .columns import Look
+from .event_list import EVENT_SHAPE
 from .feed import Feed
 from .filter_bar import FilterBar
 from .glyphs import ACTIVE
 from .header import TICKING, Facts
 from .line import Line, Sides
-from .messages import ChildrenRead, FeedTrouble, FeedWell, SummaryRead
-from .quit_screen import QuitScreen
-from .screen import PoolScreen
+from .messages import ChildrenRead, EventsRead, FeedTrouble, FeedWell, SummaryRead
 from .session import Session
-from .table import Table
-from .units import several
 
 _RATES_KEPT: Final = 60
 _RATE_EVERY_S: Final = 1.0
 
 
-class BoardScreen(PoolScreen):
+class BoardScreen(BoardKeys):
     """One run, live. What is read goes into rows; ``_flush`` brings rows and screen together, once per interval."""
 
     SCOPE: ClassVar[Scope] = "board"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("board")]
 
     def __init__(self, session: Session, run_id: str, short_id: str | None = None) -> None:
-        super().__init__(session)
-        self.run_id: Final = run_id
-        self.summary: Summary | None = None
-        self._short_id: Final = short_id or run_id[:8]
+        super().__init__(session, run_id, short_id or run_id[:8])
         self._header: Final = BoardHeader(self._short_id, id="header")
-        self._lists: Final = BoardLists(id="lists", ascii=session.ascii)
         self._feed: Final = Feed(session.monitor, self.post_message, session.clock, session.pace)
         self._rates: deque[float] = deque(maxlen=_RATES_KEPT)
         self._read_at_s = self._rated_at_s = session.clock.steady_s()
@@ -56,18 +49,21 @@ class BoardScreen(PoolScreen):
         self._held_changes = 0
         self._flush_waits = False
         self._hidden = False
+        self._told = ""
 
     def compose(self) -> ComposeResult:
         yield self._header
         yield Line(self._banner, id="banner")
         yield self._lists
-        yield FilterBar(CHILD_SHAPE.kinds, id="filter")
+        yield FilterBar(CHILD_SHAPE.kinds, id="filter-children")
+        yield FilterBar(EVENT_SHAPE.kinds, id="filter-journal")
         yield from self.key_bar()
 
     def on_mount(self) -> None:
         self._lists.children_table.focus()
         self._ticker = self.set_interval(1.0, self._tick, pause=True)
-        self.run_worker(self._feed.run(self.run_id), group="feed", exit_on_error=False)
+        restart = not self.session.read_only
+        self.run_worker(self._feed.run(self.run_id, restart=restart), group="feed", exit_on_error=False)
 
     def on_screen_suspend(self) -> None:
         """Go on reading, so that coming back is instant, but touch nothing: the screen above would be repainted."""
@@ -85,13 +81,25 @@ class BoardScreen(PoolScreen):
             self._rates.append(message.summary.rate_per_s)
             self._rated_at_s = now_s
         self.summary, self._read_at_s = message.summary, now_s
+        self._tell_restart(message.summary)
         self._soon()
+
+    def _tell_restart(self, summary: Summary) -> None:
+        """What was done about a crash is an alert of one summary only: the next may come before anyone has read it."""
+        told = summary.alerts[0] if summary.run.status == "crashed" and summary.alerts else ""
+        if told and told != self._told:
+            self.say(told, "warning")
+        self._told = told
 
     def on_children_read(self, message: ChildrenRead) -> None:
         self._held_changes += self._lists.take(message.rows)
         if self._lists.loading and not message.more:
             self._lists.loading = False
             self.call_later(_settle_memory)
+        self._soon()
+
+    def on_events_read(self, message: EventsRead) -> None:
+        self._lists.events.take(message.events, message.last_seq)
         self._soon()
 
     def on_feed_trouble(self, message: FeedTrouble) -> None:
@@ -173,84 +181,14 @@ class BoardScreen(PoolScreen):
         return Situation(
             self.summary.run if self.summary else None,
             self.session.read_only,
-            has_row=self._lists.current_child() is not None,
+            has_row=self._lists.has_row,
             frozen=self._frozen_at_s is not None,
             root=self.session.home == self.run_id,
+            workers=self._wish.count(self._workers_shown, self.session.clock.steady_s()),
+            view=self._lists.view,
         )
 
     # -- what the person does
-
-    def do_view_1(self) -> None:
-        self._lists.to_view("children")
-
-    def do_view_2(self) -> None:
-        self._lists.to_view("workers")
-
-    def do_view_3(self) -> None:
-        self._lists.to_view("slots")
-
-    def do_view_next(self) -> None:
-        self._lists.next_view(1)
-
-    def do_view_previous(self) -> None:
-        self._lists.next_view(-1)
-
-    def on_table_moved(self, message: Table.Moved) -> None:
-        self._lists.show_tabs()
-        self.keys_changed()
-
-    def on_table_entered(self, message: Table.Entered) -> None:
-        if message.table.id in ("children", "slots"):
-            self._open(int(message.key))
-
-    def action_enter(self) -> None:
-        n = self._lists.current_child()
-        if n is not None:
-            self._open(n)
-
-    def _open(self, n: int) -> None:
-        self.app.push_screen(ChildScreen(self.session, self.run_id, n, self._short_id))
-
-    def do_pause(self) -> None:
-        if self.summary is not None:
-            self.pause_or_resume(self.summary.run)
-
-    def do_stop(self) -> None:
-        if self.summary is not None:
-            self.ask_to_stop(self.summary.run)
-
-    def do_filter(self) -> None:
-        self._lists.to_view("children")
-        self.query_one(FilterBar).open()
-
-    def on_filter_bar_changed(self, message: FilterBar.Changed) -> None:
-        self._lists.filter_by(message.query, message.text.strip(), self._look())
-        self.keys_changed()
-
-    def on_filter_bar_left(self, message: FilterBar.Left) -> None:
-        self._lists.children_table.focus()
-
-    def action_back(self) -> None:
-        if self._lists.filter_text:
-            self.query_one(FilterBar).drop()
-        elif self._lists.children_table.rows.marks:
-            self.do_unmark()
-        else:
-            self.dismiss(None)
-
-    def do_mark(self) -> None:
-        self._lists.children_table.action_mark()
-        self._lists.show_tabs()
-
-    def do_unmark(self) -> None:
-        self._lists.children_table.action_unmark()
-        self._lists.show_tabs()
-
-    def do_copy(self) -> None:
-        marks = sorted(int(key) for key in self._lists.children_table.rows.marks)
-        text = "\n".join(f"{self.run_id}#{n}" for n in marks) if marks else self.run_id
-        self.app.copy_to_clipboard(text)
-        self.say(f"copied {several(len(marks), 'child id')}" if marks else f"copied run id {self.run_id}")
 
     def do_freeze(self) -> None:
         self._frozen_at_s = self.session.clock.steady_s() if self._frozen_at_s is None else None
@@ -260,32 +198,6 @@ class BoardScreen(PoolScreen):
     def do_refresh(self) -> None:
         self._feed.refresh()
         self._flush()
-
-    def do_leave(self) -> None:
-        run = self.summary.run if self.summary else None
-        if self.session.home != self.run_id:
-            self.dismiss(None)
-            return
-        if run is None or run.status not in ACTIVE:
-            self.app.exit(0)
-            return
-
-        def answered(how: str | None) -> None:
-            if how == "stop":
-                self.run_worker(self._stop_and_leave(), group="control", exit_on_error=False)
-            elif how == "detach":
-                self.app.exit(0)
-
-        self.app.push_screen(QuitScreen([run], may_stop=not self.session.read_only), answered)
-
-    async def _stop_and_leave(self) -> None:
-        """Leave only once the stop is in the journal: a screen that is gone cannot say that it was refused."""
-        try:
-            await self.session.monitor.stop(self.run_id, self.session.person)
-        except Exception as error:
-            self.say(f"stop: {error}", "error")
-        else:
-            self.app.exit(0)
 
 
 def _settle_memory() -> None:

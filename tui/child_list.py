@@ -7,8 +7,9 @@ from typing import Final
 from poolboard.engine.views import ChildRow
 
 from .columns import Cell, Column, Look
+from .fingerprint import group_id
 from .glyphs import WORK_MARKS
-from .rows import Shape
+from .shape import Shape
 from .units import count, duration, span_ms
 
 _STATE_ORDER: Final = {"failed": 0, "leased": 1, "waiting": 2, "ready": 3, "cancelled": 4, "completed": 5}
@@ -33,6 +34,7 @@ CHILD_SHAPE: Final[Shape[ChildRow]] = Shape(
         "worker": lambda row, _: row.worker,
         "error": lambda row, _: row.error,
         "workflow": lambda row, _: row.workflow,
+        "group": lambda row, _: group_id(row.error or "") if row.state == "failed" else None,
         "took": took_s,
         "starts": lambda row, _: float(row.starts),
         "stages": lambda row, _: float(row.stages_done),
@@ -46,6 +48,7 @@ CHILD_SHAPE: Final[Shape[ChildRow]] = Shape(
         "worker": "text",
         "error": "text",
         "workflow": "text",
+        "group": "text",
         "took": "duration",
         "starts": "number",
         "stages": "number",
@@ -54,6 +57,13 @@ CHILD_SHAPE: Final[Shape[ChildRow]] = Shape(
         "parent": "number",
     },
     live=is_live,
+    tells={
+        "workflow": lambda row: row.workflow,
+        "starts": lambda row: row.starts if row.starts > 1 else None,
+        "stages": lambda row: row.stages_done or None,
+        "worker": lambda row: row.worker,
+        "error": lambda row: True if row.error else None,
+    },
 )
 
 
@@ -69,14 +79,14 @@ def _state(row: ChildRow, look: Look) -> Cell:
 
 CHILD_COLUMNS: Final[tuple[Column[ChildRow], ...]] = (
     Column("glyph", "", _glyph, 1, keep=9),
-    Column("n", "#", lambda row, _: Cell(str(row.n), "quiet"), 6, align="right", keep=8),
+    Column("n", "#", lambda row, _: Cell(str(row.n), "quiet"), 5, align="right", keep=8),
     Column(
         "label",
         "child",
         lambda row, _: Cell("  " * min(row.depth - 1, 4) + row.label),
-        20,
-        flex=2,
-        most=48,
+        28,
+        flex=6,
+        most=110,
         middle=True,
         keep=9,
         sort=lambda row, _: row.label,
@@ -85,18 +95,19 @@ CHILD_COLUMNS: Final[tuple[Column[ChildRow], ...]] = (
         "workflow",
         "workflow",
         lambda row, _: Cell(row.workflow, "quiet"),
-        12,
+        10,
         flex=1,
         most=24,
         keep=1,
         sort=lambda row, _: row.workflow,
+        told=2,
     ),
-    Column("state", "state", _state, 9, keep=6, sort=lambda row, _: _STATE_ORDER[row.state]),
+    Column("state", "state", _state, 9, keep=3, sort=lambda row, _: _STATE_ORDER[row.state]),
     Column(
         "stage",
         "stage",
         lambda row, _: Cell(row.stage or "", "running" if row.state == "leased" else "quiet"),
-        12,
+        10,
         flex=1,
         most=24,
         keep=5,
@@ -104,13 +115,14 @@ CHILD_COLUMNS: Final[tuple[Column[ChildRow], ...]] = (
     ),
     Column(
         "stages",
-        "stages",
-        lambda row, _: Cell(count(row.stages_done)),
-        6,
+        "done",
+        lambda row, _: Cell(count(row.stages_done), "" if row.stages_done else "quiet"),
+        4,
         align="right",
         keep=3,
         sort=lambda row, _: row.stages_done,
         down=True,
+        told=1,
     ),
     Column(
         "starts",
@@ -121,16 +133,18 @@ CHILD_COLUMNS: Final[tuple[Column[ChildRow], ...]] = (
         keep=2,
         sort=lambda row, _: row.starts,
         down=True,
+        told=1,
     ),
     Column(
         "worker",
         "worker",
         lambda row, _: Cell(row.worker or "", "quiet"),
-        6,
+        8,
         flex=1,
         most=12,
         keep=2,
         sort=lambda row, _: row.worker or "",
+        told=2,
     ),
     Column(
         "took",
@@ -147,10 +161,11 @@ CHILD_COLUMNS: Final[tuple[Column[ChildRow], ...]] = (
         "error",
         "error",
         lambda row, _: Cell(row.error or "", "failed"),
-        12,
-        flex=4,
+        16,
+        flex=3,
         keep=4,
         sort=lambda row, _: row.error or "\U0010ffff",
+        told=1,
     ),
 )
 

@@ -11,7 +11,8 @@ from textual.worker import Worker
 
 from poolboard.engine.views import ChildView, LogFile, StageRun
 
-from .actions import Scope, Situation, bindings
+from .action import Scope, Situation
+from .actions import bindings
 from .child_list import is_live, took_s
 from .child_text import VIEWS, document
 from .columns import Look

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic, NamedTuple, TypeVar
 
-from .rows import SortBy
+from .shape import SortBy
 from .text import Align
 
 R = TypeVar("R")
@@ -41,7 +41,8 @@ class Column(Generic[R]):
 
     ``keep`` says how long it stays when the terminal gets narrow: 0 leaves first. ``timed`` columns sort by something
     that grows as time goes by. ``down`` sorts the largest first when it is chosen. ``middle``
-    cuts long texts in the middle.
+    cuts long texts in the middle. ``told``: how many different things rows must have told before the column is shown.
+    ``drawn`` and ``heading`` stand in for ``cell`` and ``title`` where the text depends on the width.
     """
 
     id: str
@@ -56,6 +57,9 @@ class Column(Generic[R]):
     timed: bool = False
     down: bool = False
     middle: bool = False
+    told: int = 0
+    drawn: Callable[[R, Look, int], Cell] | None = None
+    heading: Callable[[int], str] | None = None
 
 
 class Placed(NamedTuple, Generic[R]):

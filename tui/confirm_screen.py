@@ -18,13 +18,17 @@ from .text import visible
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked: ``name`` names the thing itself, ``yes`` and ``no`` say what each answer does."""
+    """What is asked: ``name`` names the thing itself, ``yes`` and ``no`` say what each answer does.
+
+    ``danger`` says what cannot be taken back, empty where everything can.
+    """
 
     title: str
     name: str
     lines: tuple[str, ...]
     yes: str
     no: str
+    danger: str = ""
 
 
 class ConfirmScreen(ModalScreen[bool]):
@@ -46,6 +50,9 @@ class ConfirmScreen(ModalScreen[bool]):
             yield Static(Content(visible(question.name)), markup=False, classes="dialog--name")
             for line in question.lines:
                 yield Static(Content(visible(line)), markup=False)
+            if question.danger:
+                danger = Content.assemble(("Danger", "bold $error"), f"  {visible(question.danger)}")
+                yield Static(danger, markup=False, classes="dialog--danger")
             yield Line(self._answers, classes="dialog--answers")
 
     def _answers(self, cells: int) -> Sides:

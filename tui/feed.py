@@ -18,7 +18,7 @@ from poolboard.journal.states import SETTLED_WORK
 
 from .clock import Clock
 from .glyphs import ACTIVE
-from .messages import ChildRead, ChildrenRead, FeedTrouble, FeedWell, LogRead, RunsRead, SummaryRead
+from .messages import ChildRead, ChildrenRead, EventsRead, FeedTrouble, FeedWell, LogRead, RunsRead, SummaryRead
 from .pace import Pace, backoff_s
 from .source import Source
 
@@ -26,6 +26,9 @@ from .source import Source
 LOG_TAIL_BYTES: Final = 65536
 _PAGE: Final = 2000
 _IDLE_S: Final = 30.0
+#: Events of one read, and how far behind the journal a list of them may fall.
+_EVENTS_AT_ONCE: Final = 500
+_MOST_BEHIND: Final = 2000
 _LIVE_RUNS_S: Final = 1.0
 _LIVE_LOG_S: Final = 0.5
 #: An ended child can still be retried, but there is no hurry to see it.
@@ -60,14 +63,17 @@ class Feed:
 
         await self._for_ever(read)
 
-    async def run(self, run_id: str) -> None:
-        """Post summaries of one run, and after each the children that changed."""
+    async def run(self, run_id: str, *, restart: bool = False) -> None:
+        """Post summaries of one run, and after each the children that changed.
+
+        With ``restart`` a coordinator that crashes is replaced; the summary's alerts say what was tried.
+        """
         cursor: Cursor = (0, 0)
         stamp = -1
 
         async def follow() -> None:
             nonlocal cursor, stamp
-            async for summary in self._monitor.follow(run_id, interval_s=self._pace.interval_s):
+            async for summary in self._monitor.follow(run_id, interval_s=self._pace.interval_s, restart=restart):
                 began = self._clock.steady_s()
                 self._well()
                 self._post(SummaryRead(summary))
@@ -95,6 +101,26 @@ class Feed:
             child = await self._monitor.child(run_id, n)
             self._post(ChildRead(child))
             await self._changed(_IDLE_S, _ENDED_S if child.row.state in SETTLED_WORK else _LIVE_LOG_S)
+
+        await self._for_ever(read)
+
+    async def events(self, run_id: str) -> None:
+        """Post the run's newest events, then newer ones; far behind it leaves out what nobody could read."""
+        after_seq = -1
+
+        async def read() -> None:
+            nonlocal after_seq
+            last_seq = await self._monitor.last_seq(run_id)
+            if after_seq < 0 or last_seq - after_seq > _MOST_BEHIND:
+                after_seq = max(0, last_seq - _EVENTS_AT_ONCE)
+            events = await self._monitor.events(run_id, after_seq, _EVENTS_AT_ONCE)
+            if events:
+                after_seq = events[-1].seq
+            self._post(EventsRead(events, max(last_seq, after_seq)))
+            if len(events) < _EVENTS_AT_ONCE:
+                await self._changed(_IDLE_S, self._pace.lists_s)
+            else:
+                await asyncio.sleep(self._pace.interval_s)
 
         await self._for_ever(read)
 

@@ -68,6 +68,11 @@ class FilterBar(Horizontal):
         self.add_class("-open")
         self.query_one(FilterInput).focus()
 
+    def ask(self, text: str) -> None:
+        """Filter by this text, as if it had been typed and left with enter."""
+        self.add_class("-open")
+        self.query_one(FilterInput).value = text
+
     def drop(self) -> None:
         """Forget the filter and hide the bar."""
         self.query_one(FilterInput).value = ""

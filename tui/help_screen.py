@@ -9,7 +9,8 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.screen import ModalScreen
 
-from .actions import Action, Scope, Situation, in_scope
+from .action import Action, Scope, Situation
+from .actions import in_scope
 from .line import Line, Piece, Sides
 from .text_pane import PaneLine, TextPane
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from textual.message import Message
 
-from poolboard.engine.views import ChildRow, ChildView, RunView, Summary
+from poolboard.engine.views import ChildRow, ChildView, EventView, RunView, Summary
 
 
 @dataclass
@@ -36,6 +36,14 @@ class ChildRead(Message):
     """The child on screen, read again."""
 
     child: ChildView
+
+
+@dataclass
+class EventsRead(Message):
+    """Newer journal events; ``last_seq`` is the newest there is, whether it was read or left out."""
+
+    events: list[EventView]
+    last_seq: int
 
 
 @dataclass

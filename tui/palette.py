@@ -8,7 +8,8 @@ from functools import partial
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
 
-from .actions import Action, in_scope
+from .action import Action
+from .actions import in_scope
 from .screen import PoolScreen
 
 

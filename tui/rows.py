@@ -7,40 +7,19 @@ over a list of tuples when k is large), never a new sort of all, so 100,000 chil
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable
+from itertools import islice
 from typing import Final, Generic, TypeVar
 
-from .query import FieldValue, Query
+from .query import Query
+from .shape import Entry, Key, Settled, Shape, SortBy, SortKey
 
 R = TypeVar("R")
-Key = int | str
-SortKey = float | str
-Entry = tuple[SortKey, Key]
-#: (row, now in ms or None) -> what to sort by.
-SortBy = Callable[[R, int | None], SortKey]
 
 #: From here on one pass over the whole view is cheaper than single insertions (each moves half the list).
 _SINGLY: Final = 64
-
-
-@dataclass(frozen=True, slots=True)
-class Shape(Generic[R]):
-    """What the index must know of a row. ``text`` is searched by plain words; ``live`` rows change as time goes by."""
-
-    key: Callable[[R], Key]
-    text: Callable[[R], str]
-    fields: Mapping[str, Callable[[R, int | None], FieldValue]]
-    kinds: Mapping[str, str]
-    live: Callable[[R], bool]
-
-
-@dataclass(frozen=True, slots=True)
-class Settled:
-    """What a settling did: ``moved`` if the order or membership changed, and the keys whose content changed."""
-
-    moved: bool
-    dirty: frozenset[Key]
+#: Different things told in a column; more need not be known apart.
+_MOST_TOLD: Final = 2
 
 
 _STILL: Final = Settled(False, frozenset())
@@ -72,6 +51,7 @@ class Rows(Generic[R]):
         self._sort: SortBy[R] | None = None
         self._timed = False
         self._stale = False
+        self._told: dict[str, set[object]] = {name: set() for name in shape.tells}
 
     # -- reading
 
@@ -88,6 +68,10 @@ class Rows(Generic[R]):
     def live(self) -> int:
         """How many rows change as time goes by."""
         return len(self._live)
+
+    def told(self, column: str) -> int:
+        """Return how many different things rows ever told in a column, at most 2; never less, lest columns flicker."""
+        return len(self._told[column]) if column in self._told else _MOST_TOLD
 
     def get(self, key: Key | None) -> R | None:
         """Return the row of ``key``, in view or not."""
@@ -119,6 +103,7 @@ class Rows(Generic[R]):
         """Take new and changed rows; returns how many really differ. Nothing moves before ``settle``."""
         changed = 0
         key_of, is_live = self.shape.key, self.shape.live
+        telling = [(self._told[name], tell) for name, tell in self.shape.tells.items() if self.told(name) < _MOST_TOLD]
         for row in rows:
             key = key_of(row)
             if self._by_key.get(key) == row:
@@ -128,7 +113,22 @@ class Rows(Generic[R]):
             self._dirty.add(key)
             self._texts.pop(key, None)
             (self._live.add if is_live(row) else self._live.discard)(key)
+            for told, tell in telling:
+                thing = tell(row)
+                if thing is not None and len(told) < _MOST_TOLD:
+                    told.add(thing)
         return changed
+
+    def remove(self, keys: Iterable[Key]) -> None:
+        """Let rows go, with their marks."""
+        for key in keys:
+            if self._by_key.pop(key, None) is not None:
+                self._forget(key)
+                self._dirty.add(key)
+
+    def oldest(self, number: int) -> list[Key]:
+        """Return the keys of the rows that came first."""
+        return list(islice(self._by_key, number))
 
     def replace(self, rows: Iterable[R]) -> int:
         """Take the whole list, in its order; rows that are not in it any more leave, with their marks."""
@@ -137,9 +137,7 @@ class Rows(Generic[R]):
         gone = self._by_key.keys() - rank.keys()
         for key in list(gone):
             del self._by_key[key]
-            self._texts.pop(key, None)
-            self._live.discard(key)
-            self.marks.discard(key)
+            self._forget(key)
         self._dirty |= gone
         self._dirty.update(key for key, place in rank.items() if self._rank.get(key) != place)
         self._rank = rank
@@ -191,6 +189,11 @@ class Rows(Generic[R]):
         self.marks ^= {key}
 
     # -- inside
+
+    def _forget(self, key: Key) -> None:
+        self._texts.pop(key, None)
+        self._live.discard(key)
+        self.marks.discard(key)
 
     def _display_index(self, entry: Entry, *, present: bool) -> int:
         below = bisect_left(self._entries, entry)

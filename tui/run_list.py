@@ -10,7 +10,7 @@ from poolboard.engine.views import RunView
 from .bar import strip
 from .columns import Cell, Column, Look
 from .glyphs import RUN_MARKS
-from .rows import Shape
+from .shape import Shape
 from .units import age, count, duration
 
 _LEAST_ID: Final = 6

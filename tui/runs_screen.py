@@ -9,9 +9,11 @@ from textual.binding import BindingType
 
 from poolboard.engine.views import RunView
 
-from .actions import Scope, Situation, bindings
+from .action import Scope, Situation
+from .actions import bindings
 from .board_screen import BoardScreen
 from .columns import Look
+from .control_screen import ControlScreen
 from .feed import Feed
 from .filter_bar import FilterBar
 from .glyphs import ACTIVE
@@ -21,7 +23,6 @@ from .messages import FeedTrouble, FeedWell, RunsRead
 from .quit_screen import QuitScreen
 from .rows import Rows
 from .run_list import RUN_SHAPE, run_columns, short_ids
-from .screen import PoolScreen
 from .session import Session
 from .table import Table
 from .units import several
@@ -37,7 +38,7 @@ _NO_RUNS: Final = (
 )
 
 
-class RunsScreen(PoolScreen):
+class RunsScreen(ControlScreen):
     """The list of root runs; enter opens a run's board."""
 
     SCOPE: ClassVar[Scope] = "runs"
@@ -135,16 +136,6 @@ class RunsScreen(PoolScreen):
         run = self._table.current()
         if run is not None:
             self.app.push_screen(BoardScreen(self.session, run.run_id, self._short.get(run.run_id)))
-
-    def do_pause(self) -> None:
-        run = self._table.current()
-        if run is not None:
-            self.pause_or_resume(run)
-
-    def do_stop(self) -> None:
-        run = self._table.current()
-        if run is not None:
-            self.ask_to_stop(run)
 
     def do_filter(self) -> None:
         self.query_one(FilterBar).open()

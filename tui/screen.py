@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from typing import ClassVar, Final, Literal
 
 from textual.app import ComposeResult
 from textual.screen import Screen
 
-from poolboard.engine.views import Acknowledgement, RunView
-
-from .actions import BY_ID, Action, Scope, Situation, for_bar, in_scope, wants_resume
-from .confirm_screen import ConfirmScreen, Question
+from .action import Action, Scope, Situation
+from .actions import BY_ID, for_bar, in_scope
 from .help_screen import HelpScreen
 from .line import Line, Piece, Sides
 from .session import Session
 from .text import clip
-from .units import several
 
 Severity = Literal["information", "warning", "error"]
 
@@ -90,48 +87,6 @@ class PoolScreen(Screen[None]):
         """Tell that an action failed; the traceback goes to the developer's log."""
         self.log.error(traceback.format_exc())
         self.say(f"{action.label}: {error}" if str(error) else f"{action.label}: {type(error).__name__}", "error")
-
-    def control(self, verb: str, ask: Callable[[], Awaitable[Acknowledgement]]) -> None:
-        """Send a control verb and say what the journal answered. The screen itself claims nothing."""
-        action = BY_ID["stop" if verb == "stop" else "pause"]
-
-        async def send() -> None:
-            try:
-                answer = await ask()
-            except Exception as error:
-                self.failed(action, error)
-            else:
-                self.say(answer.message)
-
-        self.run_worker(send(), group="control", exit_on_error=False)
-
-    def pause_or_resume(self, run: RunView) -> None:
-        """Ask the journal's owner to pause, or to go on."""
-        monitor, by = self.session.monitor, self.session.person
-        if wants_resume(self.situation()):
-            self.control("resume", lambda: monitor.resume(run.run_id, by))
-        else:
-            self.control("pause", lambda: monitor.pause(run.run_id, by))
-
-    def ask_to_stop(self, run: RunView) -> None:
-        """Ask, naming the run; the answer acts on exactly this run, whatever moved meanwhile."""
-        active = run.children.leased
-        question = Question(
-            title="Stop this run?",
-            name=f"{run.name}  {run.run_id}",
-            lines=(
-                f"{several(active, 'active child', 'active children')}: each may end its stage within the grace time.",
-                "What is recorded stays; the run can be resumed.",
-            ),
-            yes="stop",
-            no="let it run",
-        )
-
-        def answered(yes: bool | None) -> None:
-            if yes:
-                self.control("stop", lambda: self.session.monitor.stop(run.run_id, self.session.person))
-
-        self.app.push_screen(ConfirmScreen(question), answered)
 
     # -- what all screens can do
 

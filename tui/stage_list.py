@@ -7,7 +7,7 @@ from typing import Final
 from poolboard.engine.views import StageView
 
 from .columns import Cell, Column, Look
-from .rows import Shape
+from .shape import Shape
 from .units import count, milliseconds, rate
 
 STAGE_SHAPE: Final[Shape[StageView]] = Shape(

@@ -7,7 +7,7 @@ from typing import Final
 from poolboard.engine.views import StageRun
 
 from .columns import Cell, Column, Look
-from .rows import Shape
+from .shape import Shape
 from .units import clock_time, count, milliseconds
 
 STAGE_RUN_SHAPE: Final[Shape[StageRun]] = Shape(

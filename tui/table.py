@@ -18,7 +18,8 @@ from textual.strip import Strip
 from .actions import bindings
 from .columns import GAP, LEFT, Column, Look, Placed, place
 from .glyphs import TONES
-from .rows import Key, Rows
+from .rows import Rows
+from .shape import Key
 from .text import fit
 
 R = TypeVar("R")
@@ -75,6 +76,7 @@ class Table(ScrollView, Generic[R], can_focus=True):
         self.look = Look(ascii=ascii)
         self.empty = tuple(empty)
         self._placed: tuple[int, list[Placed[R]]] = (0, [])
+        self._shown_columns = self.columns
 
     def on_mount(self) -> None:
         self._grow()
@@ -88,6 +90,7 @@ class Table(ScrollView, Generic[R], can_focus=True):
         cursor = self.rows.cursor
         line = before.index(cursor) if cursor in before else None
         change = self.rows.settle(look.now_ms)
+        self._choose_columns()
         ticked = look.now_ms != self.look.now_ms
         if look.ended != self.look.ended or (look.now_ms is None) != (self.look.now_ms is None):
             self.refresh()  # the same rows say something else now
@@ -157,7 +160,7 @@ class Table(ScrollView, Generic[R], can_focus=True):
         segments = [Segment(" " * LEFT, base)]
         for column, _, width in self._columns_at(cells):
             sorted_here = column.id == self.rows.sorted_by
-            title = column.title
+            title = column.heading(width) if column.heading else column.title
             if sorted_here:
                 title += ("v" if self.rows.reverse else "^") if self.look.ascii else "▼" if self.rows.reverse else "▲"
             style = base + self._tone("table--sorted") if sorted_here else base
@@ -183,7 +186,7 @@ class Table(ScrollView, Generic[R], can_focus=True):
         text, style = margin, base
         segments: list[Segment] = []
         for column, _, width in self._columns_at(cells):
-            cell = column.cell(row, self.look)
+            cell = column.drawn(row, self.look, width) if column.drawn else column.cell(row, self.look)
             toned = base + self._tone(_TONE_CLASSES[cell.tone]) if cell.tone else base
             # The gap belongs to the cell before: fewer styles to switch between are fewer bytes on a slow line.
             if toned is not style:
@@ -198,8 +201,16 @@ class Table(ScrollView, Generic[R], can_focus=True):
 
     def _columns_at(self, cells: int) -> list[Placed[R]]:
         if self._placed[0] != cells:
-            self._placed = (cells, place(self.columns, cells))
+            self._placed = (cells, place(self._shown_columns, cells))
         return self._placed[1]
+
+    def _choose_columns(self) -> None:
+        """Show the columns that have something to tell."""
+        shown = tuple(column for column in self.columns if self.rows.told(column.id) >= column.told)
+        if shown != self._shown_columns:
+            self._shown_columns = shown
+            self._placed = (0, [])
+            self.refresh()
 
     def _repaint(self, before: list[Key], top: int, dirty: frozenset[Key], cursor: Key | None, ticked: bool) -> None:
         after = self.rows.keys(top, top + self._page)

@@ -7,7 +7,7 @@ from typing import Final
 from poolboard.engine.views import ActiveView, WorkerView
 
 from .columns import Cell, Column
-from .rows import Shape
+from .shape import Shape
 from .units import count, duration, size
 
 #: A heartbeat older than this is worth a look: workers send one every second.

@@ -290,7 +290,7 @@ async def test_the_journal_tab_lists_events_filters_by_type_and_opens_one(record
     app = PoolboardApp(str(recorded.journal), recorded.run_id)
     async with app.run_test(size=(120, 40), notifications=True) as pilot:
         await until(pilot, says(pilot, f"{len(NAMES)} in all"), "all children")
-        await pilot.press("5")
+        await pilot.press("6")
         await until(pilot, says(pilot, "follow: on"), "the events")
         events = app.screen.query_one("#events", Table)
         await until(pilot, lambda: len(events.rows) > 0, "the events")
@@ -306,3 +306,22 @@ async def test_the_journal_tab_lists_events_filters_by_type_and_opens_one(record
         await until(pilot, lambda: len(events.rows) == events.rows.total, "all events again")
         await pilot.press("1")
         await until(pilot, says(pilot, f"{len(NAMES)} in all"), "the children, unfiltered")
+
+
+async def test_the_timeline_shows_bars_by_child_and_by_worker_and_opens_one(recorded: Recorded) -> None:
+    app = PoolboardApp(str(recorded.journal), recorded.run_id)
+    async with app.run_test(size=(120, 30)) as pilot:
+        await until(pilot, says(pilot, f"{len(NAMES)} in all"), "all children")
+        await pilot.press("5")
+        await until(pilot, says(pilot, "the newest 18 children"), "the bars")
+        assert any("|0" in line for line in seen(app))
+        assert any("━" in line and "[@click=app.quit]x[/]" in line for line in seen(app))
+        assert any("✗" in line and "bad [red" in line for line in seen(app))
+        await pilot.press("t")
+        await until(pilot, says(pilot, "t by child"), "the lanes")
+        assert any("·" in line and ("━" in line or "─" in line) for line in seen(app))
+        await pilot.press("t")
+        await until(pilot, says(pilot, "t by worker"), "the children")
+        await pilot.press("enter")
+        await until(pilot, says(pilot, "result or error"), "the child")
+        assert isinstance(app.screen, ChildScreen)

@@ -1,0 +1,156 @@
+"""What a person does on the board: moves between its lists, opens, filters, marks, copies, asks for workers."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from textual.worker import Worker
+
+from poolboard.engine.views import EventView, Summary
+
+from .board_lists import VIEWS, BoardLists, View
+from .child_screen import ChildScreen
+from .columns import Look
+from .control_screen import ControlScreen
+from .event_screen import EventScreen
+from .failures import FailureGroup
+from .feed import Feed
+from .filter_bar import FilterBar
+from .session import Session
+from .table import Table
+from .units import several
+from .worker_wish import WorkerWish
+
+
+class BoardKeys(ControlScreen):
+    """The board's actions. What it shows, and when, is the board's own."""
+
+    def __init__(self, session: Session, run_id: str, short_id: str) -> None:
+        super().__init__(session)
+        self.run_id: Final = run_id
+        self.summary: Summary | None = None
+        self._short_id: Final = short_id
+        self._lists: Final = BoardLists(id="lists", ascii=session.ascii)
+        self._wish: Final = WorkerWish()
+        self._events_worker: Worker[None] | None = None
+
+    def _look(self) -> Look:
+        raise NotImplementedError
+
+    # -- the lists
+
+    def action_view(self, number: int) -> None:
+        self._to_view(VIEWS[number - 1])
+
+    def do_view_next(self) -> None:
+        self._to_view(VIEWS[(VIEWS.index(self._lists.view) + 1) % len(VIEWS)])
+
+    def do_view_previous(self) -> None:
+        self._to_view(VIEWS[VIEWS.index(self._lists.view) - 1])
+
+    def _to_view(self, view: View) -> None:
+        self._lists.to_view(view)
+        if view == "timeline":
+            self._lists.timeline.settle(self._look())
+        for bar in self.query(FilterBar):
+            bar.set_class(bar is not self._filter_bar, "-away")
+        if view == "journal" and self._events_worker is None:
+            # Read only once somebody wants to see them; then on, so that coming back misses none.
+            feed = Feed(self.session.monitor, self.post_message, self.session.clock, self.session.pace)
+            self._events_worker = self.run_worker(feed.events(self.run_id), group="events", exit_on_error=False)
+        self.keys_changed()
+
+    def do_timeline_by(self) -> None:
+        self._lists.timeline.turn(self._look())
+        self._lists.front.focus()
+        self._lists.show_tabs()
+
+    def on_table_moved(self, message: Table.Moved) -> None:
+        self._lists.show_tabs()
+        self.keys_changed()
+
+    def on_table_entered(self, message: Table.Entered) -> None:
+        if message.table is self._lists.front:
+            self.action_enter()
+
+    def action_enter(self) -> None:
+        row = self._lists.front.current()
+        if isinstance(row, FailureGroup):
+            self._show_group(row)
+        elif isinstance(row, EventView):
+            self.app.push_screen(EventScreen(row))
+        elif (n := self._lists.current_child()) is not None:
+            self.app.push_screen(ChildScreen(self.session, self.run_id, n, self._short_id))
+
+    def _show_group(self, group: FailureGroup) -> None:
+        self._to_view("children")
+        self._filter_bar.ask(f"group:{group.id}")
+        self._lists.children_table.action_first()
+
+    # -- filter and marks
+
+    @property
+    def _filter_bar(self) -> FilterBar:
+        return self.query_one(f"#filter-{self._lists.filtered}", FilterBar)
+
+    def do_filter(self) -> None:
+        if self._lists.view != self._lists.filtered:
+            self._to_view(self._lists.filtered)
+        self._filter_bar.open()
+
+    def on_filter_bar_changed(self, message: FilterBar.Changed) -> None:
+        self._lists.filter_by(message.query, message.text.strip(), self._look())
+        self.keys_changed()
+
+    def on_filter_bar_left(self, message: FilterBar.Left) -> None:
+        self._lists.front.focus()
+
+    def action_back(self) -> None:
+        if self._lists.filter_text:
+            self._filter_bar.drop()
+        elif self._lists.children_table.rows.marks:
+            self.do_unmark()
+        else:
+            self.dismiss(None)
+
+    def do_mark(self) -> None:
+        self._lists.children_table.action_mark()
+        self._lists.show_tabs()
+
+    def do_unmark(self) -> None:
+        self._lists.children_table.action_unmark()
+        self._lists.show_tabs()
+
+    def do_copy(self) -> None:
+        group = self._lists.front.current()
+        if isinstance(group, FailureGroup) and self.summary is not None:
+            self.app.copy_to_clipboard(self._lists.failures.report(group, self.summary.run))
+            self.say(f"copied a report of {several(group.failed, 'failed child', 'failed children')}")
+            return
+        marks = sorted(int(key) for key in self._lists.children_table.rows.marks)
+        text = "\n".join(f"{self.run_id}#{n}" for n in marks) if marks else self.run_id
+        self.app.copy_to_clipboard(text)
+        self.say(f"copied {several(len(marks), 'child id')}" if marks else f"copied run id {self.run_id}")
+
+    # -- the run
+
+    def do_more_workers(self) -> None:
+        self._step_workers("more_workers", 1)
+
+    def do_fewer_workers(self) -> None:
+        self._step_workers("fewer_workers", -1)
+
+    def _step_workers(self, action_id: str, by: int) -> None:
+        count = self._wish.step(by, self._workers_shown, self.session.clock.steady_s())
+        monitor, person = self.session.monitor, self.session.person
+        self.control(action_id, lambda: monitor.set_workers(self.run_id, count, person), self._wish.forget)
+
+    @property
+    def _workers_shown(self) -> int:
+        return len(self.summary.workers) if self.summary else 0
+
+    def do_leave(self) -> None:
+        if self.session.home == self.run_id:
+            self.leave_run(self.summary.run if self.summary else None)
+        else:
+            self.dismiss(None)

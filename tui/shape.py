@@ -1,0 +1,40 @@
+"""What an index of rows must know of a row, and what bringing it up to date did. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+from .query import FieldValue
+
+R = TypeVar("R")
+Key = int | str
+SortKey = float | str
+Entry = tuple[SortKey, Key]
+#: (row, now in ms or None) -> what to sort by.
+SortBy = Callable[[R, int | None], SortKey]
+
+
+@dataclass(frozen=True, slots=True)
+class Shape(Generic[R]):
+    """What the index must know of a row. ``text`` is searched by plain words; ``live`` rows change as time goes by.
+
+    ``tells``: by column, what a row tells there, None for nothing; a column in which nothing was ever told can be left
+    out (see ``Rows.told``).
+    """
+
+    key: Callable[[R], Key]
+    text: Callable[[R], str]
+    fields: Mapping[str, Callable[[R, int | None], FieldValue]]
+    kinds: Mapping[str, str]
+    live: Callable[[R], bool]
+    tells: Mapping[str, Callable[[R], object]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """What a settling did: ``moved`` if the order or membership changed, and the keys whose content changed."""
+
+    moved: bool
+    dirty: frozenset[Key]
