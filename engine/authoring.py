@@ -24,15 +24,20 @@ DEFAULT_CONCURRENCY = 1000
 class Stage(Generic[P, R_co]):
     """A named step. Its result is recorded once per run and arguments, and never computed again."""
 
-    def __init__(self, function: Callable[P, R_co], *, retries: int, backoff_s: float, timeout_s: float | None) -> None:
+    def __init__(
+        self,
+        function: Callable[P, R_co],
+        *,
+        retries: int,
+        backoff_s: float,
+        timeout_s: float | None,
+        name: str | None = None,
+    ) -> None:
         self.function, self.retries, self.backoff_s, self.timeout_s = function, retries, backoff_s, timeout_s
+        #: The stage's name on the board: the function's unless another is given.
+        self.name = name or function.__name__
         self.is_async = inspect.iscoroutinefunction(function)
         functools.update_wrapper(self, function)
-
-    @property
-    def name(self) -> str:
-        """The stage's name on the board: the function's."""
-        return self.function.__name__
 
     @functools.cached_property
     def signature(self) -> Signature:

@@ -8,10 +8,12 @@ import signal
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from . import logs
 from .authoring import Stage
+from .signature import Signature
 from .stage_calls import StageCalls
 
 #: What ``capture`` keeps of a program's output at most; all of it is in the log.
@@ -58,14 +60,25 @@ class CommandCalls:
         async def run(argv: list[str] | str, cwd: str | None, expect: list[int], capture: bool) -> CommandResult:
             return await execute(command)
 
-        run.__name__ = name
-        stage: Stage[..., Any] = Stage(run, retries=retries, backoff_s=backoff_s, timeout_s=None)
+        stage: Stage[..., Any] = Stage(run, retries=retries, backoff_s=backoff_s, timeout_s=None, name=name)
+        # The same for every command: building it for each would cost a millisecond.
+        stage.__dict__["signature"] = _signature()
         # The environment is not an argument: it may hold secrets, and those are not for the journal.
         argv = command.argv if isinstance(command.argv, str) else list(command.argv)
         result: CommandResult = await self._stages.run(
             stage, (argv, command.cwd, list(command.expect), command.capture), {}
         )
         return result
+
+
+async def shape(argv: list[str] | str, cwd: str | None, expect: list[int], capture: bool) -> CommandResult:
+    """Have the parameters and the result of every command; never called."""
+    raise AssertionError(f"only the signature of this function is used, not {argv, cwd, expect, capture}")
+
+
+@cache
+def _signature() -> Signature:
+    return Signature(shape, skip_first=False)
 
 
 async def execute(command: Command) -> CommandResult:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Literal, ParamSpec, TypeVar, overload
 
 from .attempt import Attempt
@@ -47,6 +48,16 @@ class Context:
     def n(self) -> int:
         """This run's number inside the root run; the root is 0."""
         return self._attempt.n
+
+    @property
+    def folder(self) -> Path:
+        """The root run's state folder, for files that are to live as long as the run."""
+        return Path(self._attempt.around.header.folder)
+
+    @property
+    def root_inputs(self) -> dict[str, Any]:
+        """The inputs that the root run was started with, as JSON values."""
+        return dict(self._attempt.around.header.inputs)
 
     @property
     def attempt(self) -> int:

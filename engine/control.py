@@ -78,7 +78,7 @@ class Controller:
     async def stop(self, by: str, why: str | None, *, now: bool) -> str:
         """No new stage; running ones get the grace. Return a sentence."""
         grace_s = 0.0 if now else self._grace_s
-        if self.state != "stopping":
+        if self.state not in ("stopping", "stopped"):
             await self._move("stopping", by, why)
         self._arm(grace_s)
         return f"stopping: running stages have {grace_s:g} s" if grace_s else "stopping now"

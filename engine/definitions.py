@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import importlib
 import importlib.util
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+
+import poolboard
 
 from .authoring import Workflow
 from .errors import UserMistake
@@ -95,7 +98,13 @@ def load(path: Path) -> Module:
     return Module(path, digest, others | own)
 
 
+#: Where this package's own workflow files lie; they are imported as what they are.
+OWN_PACKAGE = Path(poolboard.__file__).absolute().parent
+
+
 def _import(path: Path) -> ModuleType:
+    if path.parent == OWN_PACKAGE:
+        return importlib.import_module(f"{poolboard.__name__}.{path.stem}")
     name = path.stem if path.stem.isidentifier() and path.stem not in sys.modules else f"poolboard_file_{path.stem}"
     if str(path.parent) not in sys.path:
         sys.path.insert(0, str(path.parent))

@@ -61,6 +61,14 @@ def resume(journal: str | None, prefix: str, *, why: str | None, accept_code: bo
     return attend(journal, run_id, Manner(as_json=as_json), headless=False)
 
 
+def retry(journal: str | None, prefix: str, *, accept_code: bool, detach: bool, as_json: bool) -> int:
+    """Try again what failed in a run and attend it; return the exit status."""
+    from poolboard.headless import Manner
+
+    run_id = asyncio.run(_retried(journal, prefix, accept_code, told=detach, as_json=as_json))
+    return exit_codes.COMPLETED if detach else attend(journal, run_id, Manner(as_json=as_json), headless=False)
+
+
 def watch(journal: str | None, prefix: str | None, *, as_json: bool) -> int:
     """Come back to a run, or to the newest one; return the exit status."""
     from poolboard.headless import Manner
@@ -120,6 +128,17 @@ async def _resumed(
     async with opened(journal) as monitor:
         run_id = await monitor.resolve(prefix)
         given = await monitor.resume(run_id, person(), why, accept_code=accept_code)
+    if told:
+        say(shapes.line(shapes.of_acknowledgement(run_id, given)) if as_json else words.shown(given.message))
+    return run_id
+
+
+async def _retried(journal: str | None, prefix: str, accept_code: bool, *, told: bool, as_json: bool) -> str:
+    from poolboard.session import opened
+
+    async with opened(journal) as monitor:
+        run_id = await monitor.resolve(prefix)
+        given = await monitor.retry(run_id, accept_code=accept_code)
     if told:
         say(shapes.line(shapes.of_acknowledgement(run_id, given)) if as_json else words.shown(given.message))
     return run_id

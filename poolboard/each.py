@@ -241,8 +241,8 @@ def _copy(folder: Path, n: int, results: Path) -> None:
 
 
 def _folder(ctx: Context) -> Path:
-    return Path(ctx._attempt.around.header.folder)
+    return ctx.folder
 
 
 def _job(ctx: Context) -> Job:
-    return Job.of_json(ctx._attempt.around.header.inputs["job"])
+    return Job.of_json(ctx.root_inputs["job"])

@@ -23,7 +23,7 @@ GATED = 'until [ -e "$GATE" ]; do sleep 0.02; done; '
 
 
 @contextmanager
-def started(*words: str, stdin: int | None = None, **options: object) -> Iterator[subprocess.Popen[bytes]]:
+def started(*words: str, stdin: int | None = None) -> Iterator[subprocess.Popen[bytes]]:
     """Run ``poolboard each`` and let the test look at it meanwhile."""
     command = [sys.executable, "-m", "poolboard", "each", *words]
     pipe = subprocess.PIPE

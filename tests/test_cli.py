@@ -312,6 +312,60 @@ def test_a_stopped_run_ends_with_three_and_goes_on_after_resume(
     assert json.loads(resumed.out.splitlines()[-1])["result"] == 6
 
 
+MENDABLE = """
+from pathlib import Path
+from poolboard import Context, stage, workflow
+
+@stage
+def open_up(n: int) -> int:
+    if n % 2 and not Path("mended").exists():
+        raise OSError(f"door {n} is shut")
+    return n
+
+@workflow
+async def door(ctx: Context, n: int) -> int:
+    return await ctx.stage(open_up, n)
+
+@workflow
+async def house(ctx: Context) -> int:
+    return sum([result.value or 0 for result in await ctx.map(door, range(6), on_error="collect")])
+"""
+
+
+def test_what_failed_is_tried_again_once_its_cause_is_gone(poolboard: Poolboard, tmp_path: Path) -> None:
+    (tmp_path / "doors.py").write_text(MENDABLE)
+    first = poolboard("run", "doors.py", "--json", cwd=tmp_path)
+    assert json.loads(first.out.splitlines()[-1])["result"] == 6
+    run_id = json.loads(first.out.splitlines()[-1])["run_id"]
+    (tmp_path / "mended").touch()
+    again = poolboard("retry", run_id[:8], "--failed", "--json")
+    end = json.loads(again.out.splitlines()[-1])
+    assert (again.code, end["result"], end["children"]["failed"], end["children"]["completed"]) == (0, 15, 0, 6)
+    nothing = poolboard("retry", run_id[:8])
+    assert (nothing.code, nothing.err.count("\n")) == (exit_codes.MISTAKE, 1)
+    assert "nothing has failed" in nothing.err
+
+
+def test_a_stopped_run_can_be_cancelled_for_good(poolboard: Poolboard, doubling: Path) -> None:
+    started = poolboard("run", f"{doubling}:every", "--input", "upto=5000", "--detach", "--json")
+    run_id = json.loads(started.out)["run_id"]
+    poolboard("workers", run_id, "1")
+    assert poolboard("stop", run_id, "--now").code == 0
+    until_status(poolboard, run_id, "stopped")
+    told = poolboard("cancel", run_id, "--why", "a wrong list", "--json")
+    assert told.code == 0, told.err
+    until_status(poolboard, run_id, "cancelled")
+    late = poolboard("resume", run_id)
+    assert late.code == exit_codes.MISTAKE and "it is cancelled" in late.err
+
+
+def until_status(poolboard: Poolboard, run_id: str, wanted: str) -> None:
+    for _ in range(100):
+        if json.loads(poolboard("status", run_id, "--json").out)["status"] == wanted:
+            return
+    raise AssertionError(f"the run never became {wanted}")
+
+
 def test_a_coordinator_that_is_killed_under_an_attached_run_comes_back_by_itself(
     poolboard: Poolboard, gated: list[str], tmp_path: Path
 ) -> None:
