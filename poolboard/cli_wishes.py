@@ -1,4 +1,4 @@
-"""``poolboard cancel``, ``retry``, ``workers``: words and options. What they do is in ``cli_status`` and ``cli_run``."""
+"""``poolboard cancel``, ``retry``, ``workers``: their words and options; the work is in ``cli_status``, ``cli_run``."""
 
 from __future__ import annotations
 
