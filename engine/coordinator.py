@@ -61,7 +61,7 @@ class Coordinator:
             lease, self.recorder, self.pool, self._lease_ms, self._all_parked, self._root_settled
         )
         self.fleet = LocalFleet(self._folder, run.cwd, self._settings, self._worker_lost, self._block)
-        self.desk = WorkerDesk(self.dispatcher, self._blocked)
+        self.desk = WorkerDesk(self.dispatcher, self._blocked, self._retire)
         self.progress = Progress(
             journal.reader, run.run_id, lease.number, lease.epoch, self.pool, self.desk, self.fleet
         )
@@ -226,7 +226,7 @@ class Coordinator:
             if item.n not in {token.n for token, _ in adopted}:
                 self.dispatcher.feed(NotHeld(item.n))
         if worker in self.fleet.surplus():
-            self.dispatcher.feed(WorkerRetiring(worker))
+            self._retire(worker)
         self.progress.alerts.pop(f"retained {worker}", None)
 
     def _on_lost(self, peer: Peer) -> None:
@@ -267,7 +267,13 @@ class Coordinator:
 
     def _resize(self, count: int) -> None:
         for worker in self.fleet.set_size(count):
-            self.dispatcher.feed(WorkerRetiring(worker))
+            self._retire(worker)
+
+    def _retire(self, worker: str) -> None:
+        """Give the worker nothing new, move its runs at their next stage boundary, and send it home."""
+        if (peer := self.dispatcher.workers.get(worker)) is not None:
+            peer.send(wire.ControlNow(state="pausing"))
+        self.dispatcher.feed(WorkerRetiring(worker))
 
     # --- the end ---------------------------------------------------------------------------------------------------
 

@@ -261,7 +261,11 @@ class Pool:
         return []
 
     def _run_parked(self, event: RunParked, now: int) -> list[Action]:
-        if self._current(event.n, event.generation) is not None and self.control != "running":
+        item = self._current(event.n, event.generation)
+        if item is not None and self._retires(item.worker) and item.state == "active":
+            item.state = "moving"
+            return [Requeue(item.n, give_start_back=True)]
+        if item is not None and self.control != "running":
             self.parked.add(event.n)
         return []
 

@@ -88,6 +88,10 @@ class StageCalls:
         except TimeoutError as error:
             if stage.timeout_s is None or error.args:
                 return "", error
+            if not stage.is_async:
+                # No thread can be ended from outside. Its process can: this worker is replaced once its other runs
+                # have reached their next stage boundary.
+                self._attempt.around.channel.tell(wire.Spent())
             return "", TimeoutError(f"took longer than {stage.timeout_s:g} s")
         except BaseException as error:
             return "", error

@@ -170,6 +170,10 @@ class ActiveSlot(Message):
     note: str | None = None
 
 
+class Spent(Message, tag="spent"):
+    """A sync stage took too long and was given up, but its thread still runs in this worker: replace the worker."""
+
+
 class Activity(Message, tag="activity"):
     """All held runs of a worker; sent at most 10 times a second, so its cost does not grow with throughput."""
 
@@ -301,7 +305,7 @@ class SummaryNews(Message, tag="summary"):
 
 AnyMessage = (
     WorkerHello | HeartbeatHello | Heartbeat | EnqueueChildren | OpenGroup | CommitStage | CompleteRun | FailRun
-    | BlockRun | GiveSlot | WantSlot | Parked | Dropped | Activity
+    | BlockRun | GiveSlot | WantSlot | Parked | Dropped | Spent | Activity
     | Welcome | Assign | Adopted | Abandon | Recorded | NotRecorded | GroupSettled | Grant | ControlNow | Goodbye
     | ClientHello | Subscribe | Seen | ControlRequest | ControlAnswer | SummaryNews
 )  # fmt: skip

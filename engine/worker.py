@@ -30,6 +30,8 @@ from .run_attempt import run_attempt
 log = logging.getLogger("poolboard")
 ACTIVITY_INTERVAL_S = 0.1
 SUCCESSOR_POLL_S = 0.1
+#: Threads beyond the slots, for stages that were given up and still run until this worker is replaced.
+SPARE_THREADS = 16
 
 
 class Worker:
@@ -49,7 +51,7 @@ class Worker:
             reader,
             self._gate,
         )
-        self._threads = ThreadPoolExecutor(settings.header.slots + 4, thread_name_prefix="stage")
+        self._threads = ThreadPoolExecutor(settings.header.slots * 4 + SPARE_THREADS, thread_name_prefix="stage")
         self._attempts: dict[int, tuple[Attempt, asyncio.Task[None]]] = {}
         self._epoch = settings.epoch
         self._socket: str | None = settings.socket

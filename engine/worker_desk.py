@@ -24,8 +24,13 @@ log = logging.getLogger("poolboard")
 class WorkerDesk:
     """Serves the attempts of all workers; one that is not current is told so (fenced), whoever asks."""
 
-    def __init__(self, dispatcher: Dispatcher, on_blocked: Callable[[int, str], None]) -> None:
-        self._dispatcher, self._on_blocked = dispatcher, on_blocked
+    def __init__(
+        self,
+        dispatcher: Dispatcher,
+        on_blocked: Callable[[int, str], None],
+        on_spent: Callable[[str], None],
+    ) -> None:
+        self._dispatcher, self._on_blocked, self._on_spent = dispatcher, on_blocked, on_spent
         self.activity: dict[str, tuple[float, list[wire.ActiveSlot]]] = {}
 
     def take(self, worker: str, peer: Peer, message: wire.AnyMessage) -> None:
@@ -49,6 +54,8 @@ class WorkerDesk:
                 self._dispatcher.feed(RunParked(n, generation))
             case wire.OpenGroup():
                 self._regroup(message)
+            case wire.Spent():
+                self._on_spent(worker)
             case wire.Dropped(n=n, generation=generation):
                 self._dropped(n, generation)
             case wire.BlockRun(n=n, generation=generation, reason=reason):

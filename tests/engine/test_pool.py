@@ -143,6 +143,13 @@ def test_a_retiring_worker_gets_nothing_new_and_goes_home_when_it_has_nothing_le
     assert "b" not in pool.places
 
 
+def test_a_run_that_reaches_a_stage_boundary_at_a_retiring_worker_moves_on_to_another() -> None:
+    pool = root_running(slots=1)
+    told(pool, WorkerJoined("b", 1), WorkerRetiring("a"))
+    assert told(pool, RunParked(0, 1)) == [Requeue(0, give_start_back=True)]
+    assert told(pool, Requeued(0, 0)) == [Claim(0, "b"), SendHome("a")]
+
+
 def test_a_parent_that_waits_at_a_retiring_worker_is_taken_up_elsewhere_without_losing_a_start() -> None:
     pool = root_running(slots=1)
     told(pool, WorkerJoined("b", 1), grew(1), Claimed(1, 1, 1), SlotGiven(0, 1))

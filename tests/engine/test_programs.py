@@ -90,6 +90,21 @@ async def test_a_stage_is_tried_again_as_often_as_it_asks(rig: Rig, tmp_path: Pa
     assert "try 1\n[poolboard: try 1 failed: OSError: not yet; next try in" in log
 
 
+async def test_sync_stages_that_take_too_long_are_given_up_and_their_workers_replaced(rig: Rig) -> None:
+    """A thread cannot be ended: its worker is, and the runs beside it lose no start."""
+    await rig.start("programs:many_stuck", workers=1, slots=2, n=48)
+    summary = await rig.ended()
+    assert summary.run.result is not None
+    told = json.loads(summary.run.result)
+    assert [text for i, text in enumerate(told) if i % 4] == ["fine"] * 36
+    assert set(told[::4]) == {"stage stuck: TimeoutError: took longer than 0.3 s"}
+    reader = await rig.rows()
+    rows = await reader.work_page(1, 0, 100)
+    assert {row.starts for row in rows} == {1}
+    assert len({row.worker for row in rows}) > 1, "the worker was replaced"
+    await reader.close()
+
+
 async def test_sleeping_children_hold_no_slot(rig: Rig) -> None:
     await rig.start("programs:naps", workers=1, slots=1, count=40, duration_s=2.0)
     summary = await rig.until(lambda s: s.run.children.waiting >= 30)

@@ -63,6 +63,23 @@ def third_time(counter: str) -> int:
     return tries
 
 
+@stage(timeout_s=0.3)
+def stuck(i: int) -> int:
+    if i % 4 == 0:
+        time.sleep(120)
+    return i
+
+
+@workflow
+async def maybe_stuck(ctx: Context, i: int) -> int:
+    return await ctx.stage(stuck, i)
+
+
+@workflow
+async def many_stuck(ctx: Context, n: int) -> list[str]:
+    return [result.error or "fine" for result in await ctx.map(maybe_stuck, range(n), on_error="collect")]
+
+
 @workflow
 async def retried(ctx: Context, counter: str) -> int:
     return await ctx.stage(third_time, counter)
