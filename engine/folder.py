@@ -19,6 +19,7 @@ from .identity import ProcessIdentity
 
 #: sun_path holds 108 bytes on Linux and 104 on macOS, with its closing NUL.
 SOCKET_PATH_LIMIT_BYTES = 103
+LAST_WORDS_BYTES = 4096
 
 
 def state_folder() -> Path:
@@ -90,6 +91,18 @@ class RunFolder:
     def coordinator_log(self) -> Path:
         """The coordinator's own output."""
         return self.path / "coordinator.log"
+
+    def last_words(self) -> str | None:
+        """Return why the last coordinator ended, if it could say so (it cannot after SIGKILL)."""
+        try:
+            with self.coordinator_log.open("rb") as file:
+                file.seek(max(0, os.fstat(file.fileno()).st_size - LAST_WORDS_BYTES))
+                lines = file.read().decode("utf-8", "replace").splitlines()
+        except OSError:
+            return None
+        last = lines[-1] if lines else ""
+        _, found, told = last.partition(" ERROR poolboard: ")
+        return told if found else None
 
     def socket_path(self) -> str:
         """Return where the coordinator listens: in this folder, or under a short runtime folder if that is too long."""

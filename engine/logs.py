@@ -111,7 +111,7 @@ class AttributedStream(io.TextIOBase):
 def to_stderr() -> None:
     """Send this process's own messages to stderr, which is its log file."""
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(logging.Formatter("%(asctime)s poolboard: %(message)s"))
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s poolboard: %(message)s"))
     logger = logging.getLogger("poolboard")
     logger.handlers[:] = [handler]
     logger.propagate = False

@@ -132,7 +132,8 @@ class Monitor:
             if not _coordinator_of(row).alive:
                 summary = await self._from_journal(row)
                 if restart and summary.run.status == "crashed":
-                    summary = replace(summary, alerts=(await self._bring_back(run_id, restarts),))
+                    told = await self._bring_back(run_id, restarts)
+                    summary = replace(summary, alerts=(told, *summary.alerts))
                 if summary != last:
                     yield summary
                     last = summary
@@ -319,8 +320,10 @@ class Monitor:
             raise JournalUnusable(f"there is no journal at {self._path}")
         stages = await reader.stages(row.number)
         coordinator = _coordinator_of(row)
+        run = run_view(row, _now_ms(), coordinator.alive)
+        words = _folder_of(row).last_words() if run.status == "crashed" else None
         return Summary(
-            run=run_view(row, _now_ms(), coordinator.alive),
+            run=run,
             stages=stage_views(stages, {}),
             workers=(),
             active=(),
@@ -329,7 +332,7 @@ class Monitor:
             eta_s=None,
             parked=0,
             in_flight=0,
-            alerts=(),
+            alerts=(f"the coordinator ended: {words}",) if words else (),
             stamp=row.changed,
         )
 
