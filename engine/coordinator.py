@@ -37,6 +37,7 @@ from .worker_desk import WorkerDesk
 
 log = logging.getLogger("poolboard")
 LEASE_RENEWAL_S = 5.0
+RATE_SAMPLE_S = 1.0
 #: How long an attached screen gets to take in the last summary.
 FAREWELL_S = 0.2
 
@@ -82,7 +83,9 @@ class Coordinator:
         await self._begin()
         self._folder.write_coordinator(CoordinatorFile(ProcessIdentity.own(), self._lease.epoch, self._socket))
         on_ready()
-        chores = [asyncio.ensure_future(chore) for chore in (self._renew_leases(), self.clients.run())]
+        chores = [
+            asyncio.ensure_future(chore) for chore in (self._renew_leases(), self.clients.run(), self._keep_rates())
+        ]
         for chore in chores:
             chore.add_done_callback(self._checked)
         try:
@@ -156,6 +159,13 @@ class Coordinator:
                 await self.recorder.record(
                     partial(queue.renew, lease=self._lease, worker=worker, ttl_ms=self._lease_ms)
                 )
+
+    async def _keep_rates(self) -> None:
+        """Sample the rates while nobody watches, so that who looks in only once gets a rate and an ETA too."""
+        while True:
+            await asyncio.sleep(RATE_SAMPLE_S)
+            if not self.clients.watched and self.controller.state == "running":
+                await self.progress.sample()
 
     # --- peers -----------------------------------------------------------------------------------------------------
 

@@ -62,6 +62,11 @@ class Progress:
             stamp=row.changed,
         )
 
+    async def sample(self) -> None:
+        """Note how far the run is."""
+        row = await self._reader.run(self._run_id)
+        self._sample(time.monotonic(), row, await self._reader.stages(self._number))
+
     def _sample(self, now_s: float, row: RunRow, stages: list[StageRow]) -> None:
         self._rates.add(now_s, row.completed + row.failed + row.cancelled)
         for stage in stages[:STAGE_LIMIT]:
