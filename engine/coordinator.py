@@ -63,9 +63,7 @@ class Coordinator:
         )
         self.fleet = LocalFleet(self._folder, run.cwd, self._settings, self._worker_lost, self._block)
         self.desk = WorkerDesk(self.dispatcher, self._blocked, self._retire)
-        self.progress = Progress(
-            journal.reader, run.run_id, lease.number, lease.epoch, self.pool, self.desk, self.fleet
-        )
+        self.progress = Progress(journal, run.run_id, lease.number, lease.epoch, self.pool, self.desk, self.fleet)
         self.controller = Controller(self.dispatcher, run, header.grace_s, self._stop_is_due, self._resize)
         self.clients = ClientDesk(self.controller, self.progress.summary)
         self._peers: dict[Peer, str] = {}

@@ -8,7 +8,7 @@ from collections import Counter
 import psutil
 
 from poolboard.journal.model import RunRow, StageRow
-from poolboard.journal.reader import Reader
+from poolboard.journal.sqlite import SqliteJournal
 
 from .fleet import LocalFleet
 from .identity import ProcessIdentity
@@ -20,15 +20,25 @@ from .worker_desk import WorkerDesk
 #: What a summary lists at most; it stays under 64 KiB (SPEC 1.22).
 ACTIVE_LIMIT, STAGE_LIMIT, WORKER_LIMIT, LABEL_CACHE_LIMIT = 200, 100, 64, 4096
 USAGE_INTERVAL_S = 1.0
+#: A lock that is held longer than that is told.
+BUSY_AFTER_S = 1.0
 
 
 class Progress:
     """Builds summaries of one run. Cost does not grow with the number of children."""
 
     def __init__(
-        self, reader: Reader, run_id: str, number: int, epoch: int, pool: Pool, desk: WorkerDesk, fleet: LocalFleet
+        self,
+        journal: SqliteJournal,
+        run_id: str,
+        number: int,
+        epoch: int,
+        pool: Pool,
+        desk: WorkerDesk,
+        fleet: LocalFleet,
     ) -> None:
-        self._reader, self._run_id, self._number, self._epoch = reader, run_id, number, epoch
+        self._journal, self._reader = journal, journal.reader
+        self._run_id, self._number, self._epoch = run_id, number, epoch
         self._pool, self._desk, self._fleet = pool, desk, fleet
         self._own = ProcessIdentity.own()
         self._rates = Rates()
@@ -58,9 +68,14 @@ class Progress:
             eta_s=self._rates.eta_s(now_s, row.total - done),
             parked=len(self._pool.parked),
             in_flight=in_flight,
-            alerts=tuple(self.alerts.values()),
+            alerts=(*self._busy(), *self.alerts.values()),
             stamp=row.changed,
         )
+
+    def _busy(self) -> list[str]:
+        busy_s = self._journal.busy_s
+        told = f"journal busy: another process has held its lock for {busy_s:.0f} s"
+        return [told] if busy_s > BUSY_AFTER_S else []
 
     async def sample(self) -> None:
         """Note how far the run is."""

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from poolboard.journal.driver import connect_plain
 from tests.engine.rig import Rig, try_resume
 
 SMALL, LARGE = "size=3m", "size=200m"
@@ -30,6 +31,23 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 
 def enlarge(disk: Path) -> None:
     subprocess.run(["mount", "-o", f"remount,{LARGE}", str(disk)], check=True)
+
+
+async def test_a_journal_that_another_process_holds_is_told_and_waited_for(rig: Rig) -> None:
+    """B04: an outside transaction holds the lock for some seconds; nothing fails, nothing is started twice."""
+    await rig.start("squares:many", n=40, trace=str(rig.trace), delay_s=0.02)
+    await rig.completed(2)
+    held = connect_plain(rig.journal)
+    held.execute("BEGIN IMMEDIATE")
+    try:
+        shown = await rig.until(lambda s: any("journal busy" in alert for alert in s.alerts))
+        assert shown.run.status == "running"
+    finally:
+        held.execute("ROLLBACK")
+        held.close()
+    summary = await rig.ended()
+    assert (summary.run.result, summary.run.children.failed) == ("20540", 0)
+    assert len(rig.traces()) == 40
 
 
 async def test_a_full_disk_stops_the_run_with_its_reason_and_it_goes_on_once_there_is_room(
