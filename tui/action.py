@@ -16,7 +16,7 @@ class Situation:
     """What the person is looking at: ``run`` is the run that an action would act on, None if there is none.
 
     ``root``: this is the first screen, leaving it ends the dashboard. ``workers``: how many the run has or is to get.
-    ``view``: the tab in front.
+    ``view``: the tab in front. ``searched``: something is looked for in the log.
     """
 
     run: RunView | None = None
@@ -26,6 +26,7 @@ class Situation:
     root: bool = False
     workers: int = 0
     view: str = ""
+    searched: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,18 @@ from typing import Final
 from textual.binding import Binding
 
 from .action import Action, Scope
-from .reasons import no_cancel, no_fewer_workers, no_more_workers, no_pause, no_retry, no_row, no_stop, wants_resume
+from .reasons import (
+    no_cancel,
+    no_fewer_workers,
+    no_log,
+    no_more_workers,
+    no_pause,
+    no_retry,
+    no_row,
+    no_search,
+    no_stop,
+    wants_resume,
+)
 
 _ALL: Final[tuple[Scope, ...]] = ("runs", "board", "child")
 _LISTS: Final[tuple[Scope, ...]] = ("runs", "board")
@@ -93,7 +104,14 @@ ACTIONS: Final[tuple[Action, ...]] = (
     Action("view_next", "right_square_bracket", "next view", "show the next tab", ("board", "child")),
     Action("view_previous", "left_square_bracket", "previous view", "show the tab before", ("board", "child")),
     Action("log", "l", "log", "show the log of the child and follow it", ("child",), rank=2),
-    Action("next_log", "n", "next log", "show the next log file of the child", ("child",), rank=3),
+    Action("next_log", "L", "next log", "show the next log file of the child", ("child",), rank=4),
+    Action("search", "slash", "search", "look for a text in the log", ("child",), rank=3, reason=no_log),
+    Action("match_next", "n", "next", "go to the next line that holds it", ("child",), reason=no_search),
+    Action("match_previous", "N", "previous", "go to the line before that holds it", ("child",), reason=no_search),
+    Action("only", "f", "only matches", "show only lines that hold it, or all", ("child",), reason=no_search),
+    Action("error_next", "right_curly_bracket", "next error", "go to the next error", ("child",), reason=no_log),
+    Action("error_previous", "left_curly_bracket", "last error", "go to the error before", ("child",), reason=no_log),
+    Action("wrap", "w", "wrap", "wrap long lines of the log, or cut them", ("child",), reason=no_log),
     Action(
         "freeze",
         "Z",
@@ -105,7 +123,7 @@ ACTIONS: Final[tuple[Action, ...]] = (
     ),
     Action("refresh", "ctrl+r", "refresh", "read everything again", _ALL),
     Action("redraw", "ctrl+l", "redraw", "draw the whole screen again", _ALL),
-    Action("theme", "T", "theme", "switch to the next theme", _ALL),
+    Action("theme", "T", "theme", "choose how the screen looks", _ALL),
     Action(
         "palette",
         "colon,ctrl+p",

@@ -17,13 +17,20 @@ from poolboard.journal.errors import JournalError
 
 from .board_screen import BoardScreen
 from .clock import Clock
+from .messages import ThemeChosen
 from .pace import Pace, pace_for
 from .palette import ActionCommands
 from .runs_screen import RunsScreen
 from .session import Session
+from .settings import config_folder, load_settings, save_settings
 from .source import Source
 from .terminal import leave_on_signals, restore, wants_ascii
+from .text import clip
 from .theme import DEFAULT_THEME, choose_theme, load_themes
+from .user_themes import load_user_themes, saved
+
+#: A toast each; more would hide the screen.
+_MOST_NOTICES: Final = 3
 
 
 class PoolboardApp(App[int]):
@@ -50,8 +57,15 @@ class PoolboardApp(App[int]):
         ascii: bool | None = None,
         source: Source | None = None,
     ) -> None:
-        self._themes: Final = load_themes()
-        chosen = choose_theme(theme or os.environ.get("POOLBOARD_THEME"), self._themes)
+        self._folder: Final = config_folder()
+        ours = load_themes()
+        theirs, problems = load_user_themes(self._folder / "themes", ours)
+        self._themes = ours | theirs
+        self._ours: Final = frozenset(ours)
+        self._settings, damage = load_settings(self._folder)
+        self._notices = [*([damage] if damage else []), *problems]
+        remembered = self._settings.theme if self._settings.theme in self._themes else None
+        chosen = choose_theme(theme or os.environ.get("POOLBOARD_THEME") or remembered, self._themes)
         super().__init__()
         self._journal: Final = journal
         self._run_id: Final = run_id
@@ -83,6 +97,32 @@ class PoolboardApp(App[int]):
         await self.push_screen(RunsScreen(session))
         if home is not None:
             await self.push_screen(BoardScreen(session, home))
+
+        for notice in self._notices[:_MOST_NOTICES]:
+            self._tell(notice)
+        self.run_worker(self._reload_themes(), group="themes", exit_on_error=False)
+
+    def _tell(self, text: str) -> None:
+        self.notify(clip(text, 400), severity="warning", markup=False, timeout=8)
+
+    async def _reload_themes(self) -> None:
+        """Take in a theme of the person's own as it is saved, and show it if it is the one in use."""
+        async for _ in saved(self._folder / "themes"):
+            theirs, problems = load_user_themes(self._folder / "themes", self._ours)
+            for one in theirs.values():
+                self.register_theme(one.to_textual())
+            if self.theme in theirs:
+                name, self.theme = self.theme, DEFAULT_THEME
+                self.theme = name  # the same name again would change nothing
+            for problem in problems[:_MOST_NOTICES]:
+                self._tell(problem)
+
+    def on_theme_chosen(self, message: ThemeChosen) -> None:
+        self._settings = self._settings.model_copy(update={"theme": message.name})
+        try:
+            save_settings(self._folder, self._settings)
+        except OSError as error:
+            self._tell(f"the theme could not be remembered: {error}")
 
     async def on_unmount(self) -> None:
         if self._source is not None:

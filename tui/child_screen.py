@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import codecs
 from typing import ClassVar, Final
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.worker import Worker
+from textual.widgets import ContentSwitcher
 
 from poolboard.engine.views import ChildView, LogFile, StageRun
 
@@ -19,14 +18,16 @@ from .columns import Look
 from .feed import Feed
 from .glyphs import WORK_MARKS
 from .line import Line, Piece, Sides
-from .messages import ChildRead, FeedTrouble, FeedWell, LogRead
+from .log_lines import needle
+from .log_view import LogView
+from .messages import ChildRead, FeedTrouble, FeedWell
 from .rows import Rows
 from .screen import PoolScreen
 from .session import Session
 from .stage_run_list import STAGE_RUN_COLUMNS, STAGE_RUN_SHAPE
 from .table import Table
 from .text_pane import PaneLine, TextPane
-from .units import clock_time, count, duration, several, size
+from .units import clock_time, count, duration, several
 
 
 class ChildScreen(PoolScreen):
@@ -53,10 +54,7 @@ class ChildScreen(PoolScreen):
         self._view = "stage"
         self._chosen = False
         self._log_index = -1
-        self._log_worker: Worker[None] | None = None
-        self._log_cut_bytes = 0
-        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
-        self._partial = ""
+        self._log_view: Final = LogView(session.monitor, id="log")
         self._trouble = ""
         self._frozen = False
 
@@ -66,7 +64,9 @@ class ChildScreen(PoolScreen):
         yield Line(self._error, id="why", classes="alert")
         yield self._stages
         yield Line(self._tabs, id="tabs")
-        yield self._pane
+        with ContentSwitcher(initial="pane", id="views"):
+            yield self._pane
+            yield self._log_view
         yield from self.key_bar()
 
     def on_mount(self) -> None:
@@ -98,24 +98,6 @@ class ChildScreen(PoolScreen):
 
     def on_feed_well(self, message: FeedWell) -> None:
         self._trouble = ""
-        self._show_lines()
-
-    def on_log_read(self, message: LogRead) -> None:
-        log = self._log
-        if self._view != "log" or log is None or message.path != log.path or self._frozen:
-            return
-        if message.restarted:
-            self._decoder.reset()
-            self._partial = ""
-            self._log_cut_bytes = message.offset
-            cut = f"… {size(message.offset)} before this are not shown" if message.offset else ""
-            self._pane.set_lines([PaneLine(cut, "quiet")] if cut else [])
-        text = self._partial + self._decoder.decode(message.data)
-        *whole, self._partial = text.split("\n")
-        at_start = message.restarted
-        self._pane.append(PaneLine(line.removesuffix("\r")) for line in whole)
-        if at_start:
-            self._pane.to_end()
         self._show_lines()
 
     # -- what is shown
@@ -198,15 +180,17 @@ class ChildScreen(PoolScreen):
                 right.append(
                     Piece(f"{self.child.logs.index(log) + 1} of {several(len(self.child.logs), 'file')}", "$quiet", 5)
                 )
-            right.append(
-                Piece(f"{several(self._pane.behind, 'new line')}: G follows", "bold $warning", 8)
-                if self._pane.behind
-                else Piece("follow: on", "$quiet", 3)
-            )
+            right += self._log_view.note()
         return Sides(title, right)
 
     def situation(self) -> Situation:
-        return Situation(read_only=self.session.read_only, has_row=self.child is not None, frozen=self._frozen)
+        return Situation(
+            read_only=self.session.read_only,
+            has_row=self.child is not None,
+            frozen=self._frozen,
+            view=self._view,
+            searched=bool(self._log_view.text),
+        )
 
     # -- what the person does
 
@@ -225,28 +209,28 @@ class ChildScreen(PoolScreen):
         self._to_view("stage")
         self._pane.focus()
 
-    def on_text_pane_behind(self, message: TextPane.Behind) -> None:
-        self.query_one("#tabs", Line).show(self._tabs)
+    def on_log_view_changed(self, message: LogView.Changed) -> None:
+        for line in self.query("#tabs").results(Line):  # none any more, if the screen is being left
+            line.show(self._tabs)
+        self.keys_changed()
+
+    def on_log_view_said(self, message: LogView.Said) -> None:
+        self.say(message.text)
 
     def _to_view(self, name: str) -> None:
         self._view, self._chosen = name, True
-        if self._log_worker is not None:
-            self._log_worker.cancel()
-            self._log_worker = None
-        if name == "log":
-            self._open_log()
+        self._log_view.close()
+        log = self._log if name == "log" else None
+        self.query_one("#views", ContentSwitcher).current = "pane" if log is None else "log"
+        if log is not None:
+            self._log_view.open(log.path, log.size_bytes)
+            self._log_view.pane.focus()
+        elif name == "log":
+            self._pane.set_lines([PaneLine("This child has written no log.", "quiet")])
         else:
             self._pane.set_lines([])
             self._show_document()
         self._show_lines()
-
-    def _open_log(self) -> None:
-        log = self._log
-        self._pane.set_lines([] if log else [PaneLine("This child has written no log.", "quiet")])
-        if log is not None:
-            feed = Feed(self.session.monitor, self.post_message, self.session.clock, self.session.pace)
-            self._log_worker = self.run_worker(feed.log(log.path, log.size_bytes), group="log", exit_on_error=False)
-            self._pane.focus()
 
     def do_view_next(self) -> None:
         self._to_view(VIEWS[(VIEWS.index(self._view) + 1) % len(VIEWS)])
@@ -261,8 +245,33 @@ class ChildScreen(PoolScreen):
         self._log_index += 1
         self._to_view("log")
 
+    def do_search(self) -> None:
+        self._log_view.search()
+
+    def do_match_next(self) -> None:
+        self._log_view.jump(needle(self._log_view.text), 1)
+
+    def do_match_previous(self) -> None:
+        self._log_view.jump(needle(self._log_view.text), -1)
+
+    def do_error_next(self) -> None:
+        self._log_view.jump_to_error(1)
+
+    def do_error_previous(self) -> None:
+        self._log_view.jump_to_error(-1)
+
+    def do_only(self) -> None:
+        self._log_view.turn_only()
+
+    def do_wrap(self) -> None:
+        self._log_view.pane.turn_wrap()
+        self._show_lines()
+
     def action_back(self) -> None:
-        self.dismiss(None)
+        if self._view == "log" and self._log_view.text:
+            self._log_view.drop()
+        else:
+            self.dismiss(None)
 
     def do_leave(self) -> None:
         self.dismiss(None)

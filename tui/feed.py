@@ -18,19 +18,17 @@ from poolboard.journal.states import SETTLED_WORK
 
 from .clock import Clock
 from .glyphs import ACTIVE
-from .messages import ChildRead, ChildrenRead, EventsRead, FeedTrouble, FeedWell, LogRead, RunsRead, SummaryRead
+from .messages import ChildRead, ChildrenRead, EventsRead, FeedTrouble, FeedWell, RunsRead, SummaryRead
 from .pace import Pace, backoff_s
 from .source import Source
 
-#: What a log view reads of a file at first, and at once.
-LOG_TAIL_BYTES: Final = 65536
 _PAGE: Final = 2000
 _IDLE_S: Final = 30.0
 #: Events of one read, and how far behind the journal a list of them may fall.
 _EVENTS_AT_ONCE: Final = 500
 _MOST_BEHIND: Final = 2000
 _LIVE_RUNS_S: Final = 1.0
-_LIVE_LOG_S: Final = 0.5
+_LIVE_CHILD_S: Final = 0.5
 #: An ended child can still be retried, but there is no hurry to see it.
 _ENDED_S: Final = 2.0
 
@@ -100,7 +98,7 @@ class Feed:
         async def read() -> None:
             child = await self._monitor.child(run_id, n)
             self._post(ChildRead(child))
-            await self._changed(_IDLE_S, _ENDED_S if child.row.state in SETTLED_WORK else _LIVE_LOG_S)
+            await self._changed(_IDLE_S, _ENDED_S if child.row.state in SETTLED_WORK else _LIVE_CHILD_S)
 
         await self._for_ever(read)
 
@@ -121,22 +119,6 @@ class Feed:
                 await self._changed(_IDLE_S, self._pace.lists_s)
             else:
                 await asyncio.sleep(self._pace.interval_s)
-
-        await self._for_ever(read)
-
-    async def log(self, path: str, size_bytes: int) -> None:
-        """Post the end of a log file, then what is appended to it."""
-        offset = max(0, size_bytes - LOG_TAIL_BYTES)
-        first = True
-
-        async def read() -> None:
-            nonlocal offset, first
-            data = await self._monitor.read_log(path, offset, LOG_TAIL_BYTES)
-            if data or first:
-                self._post(LogRead(path, offset, data, first))
-            offset, first = offset + len(data), False
-            if len(data) < LOG_TAIL_BYTES:
-                await self._wait(_LIVE_LOG_S)
 
         await self._for_ever(read)
 

@@ -12,6 +12,8 @@ from .units import count, size
 SHOWN_BYTES: Final = 8192
 #: Words that make a line worth a jump, in the logs of most languages.
 ERRORS: Final = (b"error", b"exception", b"traceback", b"fatal", b"critical", b"panic", b"fail")
+#: Carriage returns from which on a line is taken for a progress bar.
+_FEW: Final = 4
 _WARNINGS: Final = (b"warn",)
 
 
@@ -68,12 +70,14 @@ def _first(lower: bytes, needles: Sequence[bytes], at: int) -> int:
 def shown(line: LogLine) -> PaneLine:
     """Return the line as the pane shows it.
 
-    Carriage returns overwrite in a terminal: the last text between two of them is what a person would see, and how
-    many came before is said. A line that is too long is cut, and says how long it is.
+    Carriage returns overwrite in a terminal: of many, the last text between two of them is what a person would see, and
+    how many came before is said. A line that is too long is cut, and says how long it is.
     """
     data = line.data.removesuffix(b"\r")
     updates = data.count(b"\r")
-    if updates:
+    if updates < _FEW:
+        updates = 0  # shown as ^M: nothing is hidden that is not clearly a progress bar
+    else:
         data = next((part for part in reversed(data.rsplit(b"\r", 8)) if part), b"")
     text = data[:SHOWN_BYTES].decode("utf-8", "replace")
     if len(data) > SHOWN_BYTES:

@@ -47,16 +47,6 @@ class EventsRead(Message):
 
 
 @dataclass
-class LogRead(Message):
-    """New bytes of a log file. ``offset`` is where they begin; ``restarted`` says to forget what was shown before."""
-
-    path: str
-    offset: int
-    data: bytes
-    restarted: bool
-
-
-@dataclass
 class FeedTrouble(Message):
     """Reading failed: the last data stays on screen. ``retry_s`` is how long until the next try."""
 
@@ -67,3 +57,10 @@ class FeedTrouble(Message):
 @dataclass
 class FeedWell(Message):
     """Reading works again after trouble."""
+
+
+@dataclass
+class ThemeChosen(Message):
+    """The person wants this theme, now and the next time."""
+
+    name: str

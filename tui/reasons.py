@@ -93,3 +93,13 @@ def no_fewer_workers(situation: Situation) -> str | None:
 def no_row(situation: Situation) -> str | None:
     """Say why there is nothing under the cursor."""
     return None if situation.has_row else "the list is empty"
+
+
+def no_log(situation: Situation) -> str | None:
+    """Say why there is no log to act on."""
+    return None if situation.view == "log" else "only in the log"
+
+
+def no_search(situation: Situation) -> str | None:
+    """Say why there is no match to go to."""
+    return no_log(situation) or (None if situation.searched else "nothing is searched for: / does")

@@ -13,8 +13,10 @@ from .action import Action, Scope, Situation
 from .actions import BY_ID, for_bar, in_scope
 from .help_screen import HelpScreen
 from .line import Line, Piece, Sides
+from .messages import ThemeChosen
 from .session import Session
 from .text import clip
+from .theme_screen import ThemeScreen
 
 Severity = Literal["information", "warning", "error"]
 
@@ -100,6 +102,9 @@ class PoolScreen(Screen[None]):
     def do_theme(self) -> None:
         themes = self.app.available_themes
         names = sorted(name for name in themes if "state-running" in themes[name].variables)
-        following = names[(names.index(self.app.theme) + 1) % len(names)] if self.app.theme in names else names[0]
-        self.app.theme = following
-        self.say(f"theme {following}")
+
+        def chosen(name: str | None) -> None:
+            if name is not None:
+                self.post_message(ThemeChosen(name))
+
+        self.app.push_screen(ThemeScreen(names, self.session.ascii), chosen)

@@ -102,6 +102,8 @@ def wrap(text: str, cells: int) -> list[str]:
     """Cut one visible line into pieces of at most ``cells`` cells; nothing is lost, not even spaces."""
     if cells <= 0 or width(text) <= cells:
         return [text]
+    if text.isascii():
+        return [text[at : at + cells] for at in range(0, len(text), cells)]
     pieces: list[str] = []
     piece: list[str] = []
     used = 0

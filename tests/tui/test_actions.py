@@ -13,20 +13,27 @@ from textual.widget import Widget
 from poolboard.engine.views import ControlView, Counts, RunView, ShownStatus
 from poolboard.tui.action import Scope, Situation
 from poolboard.tui.actions import ACTIONS, BY_ID, bindings, in_scope
+from poolboard.tui.app import PoolboardApp
 from poolboard.tui.board_header import BoardHeader
 from poolboard.tui.board_lists import BoardLists
 from poolboard.tui.board_screen import BoardScreen
 from poolboard.tui.child_screen import ChildScreen
 from poolboard.tui.confirm_screen import ConfirmScreen
+from poolboard.tui.event_log import EventLog
+from poolboard.tui.event_screen import EventScreen
 from poolboard.tui.filter_bar import FilterBar, FilterInput
 from poolboard.tui.help_screen import HelpScreen
 from poolboard.tui.line import Line
+from poolboard.tui.log_pane import LogPane
+from poolboard.tui.log_view import LogView
 from poolboard.tui.questions import cancel_question, retry_question, stop_question
 from poolboard.tui.quit_screen import QuitScreen
 from poolboard.tui.runs_screen import RunsScreen
 from poolboard.tui.screen import PoolScreen
 from poolboard.tui.table import Table
 from poolboard.tui.text_pane import TextPane
+from poolboard.tui.theme_screen import ThemeScreen
+from poolboard.tui.timeline_view import TimelineView
 from poolboard.tui.worker_wish import WISH_LIMIT_S, WorkerWish
 
 SCREENS: tuple[type[PoolScreen], ...] = (RunsScreen, BoardScreen, ChildScreen)
@@ -175,6 +182,13 @@ OURS: tuple[type[DOMNode], ...] = (
     ConfirmScreen,
     QuitScreen,
     HelpScreen,
+    ThemeScreen,
+    EventScreen,
+    EventLog,
+    TimelineView,
+    LogPane,
+    LogView,
+    PoolboardApp,
 )
 
 

@@ -29,8 +29,16 @@ def test_columns_never_overlap_and_never_leave_the_screen(cells: int) -> None:
 
 def test_on_a_narrow_terminal_the_child_and_its_time_stay() -> None:
     assert [one.column.id for one in place(CHILD_COLUMNS, 40)] == ["glyph", "n", "label", "took"]
-    assert {"state", "stage", "error"} <= {one.column.id for one in place(CHILD_COLUMNS, 80)}
+    assert {"stage", "error"} <= {one.column.id for one in place(CHILD_COLUMNS, 80)}
+    without_errors = [column for column in CHILD_COLUMNS if column.id != "error"]
+    assert {"state", "stage"} <= {one.column.id for one in place(without_errors, 80)}
     assert len(place(CHILD_COLUMNS, 160)) == len(CHILD_COLUMNS)
+
+
+@pytest.mark.parametrize("cells", [40, 80, 100, 160])
+def test_the_child_has_more_room_than_any_other_column(cells: int) -> None:
+    placed = place(CHILD_COLUMNS, cells)
+    assert max(placed, key=lambda one: one.width).column.id == "label"
 
 
 def test_a_line_drops_what_matters_least_and_cuts_names_in_the_middle() -> None:

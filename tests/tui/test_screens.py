@@ -237,9 +237,9 @@ async def test_the_theme_can_be_changed_while_looking(recorded: Recorded, key: s
     async with app.run_test(size=(100, 30), notifications=True) as pilot:
         await until(pilot, says(pilot, f"{len(NAMES)} in all"), "all children")
         before = app.theme
-        await pilot.press(key)
-        assert app.theme != before
-        await until(pilot, says(pilot, f"theme {app.theme}"), "its name")
+        await pilot.press(key, "j")
+        await until(pilot, lambda: app.theme != before, "the next theme")
+        await until(pilot, says(pilot, f"▌ {app.theme}"), "its name")
 
 
 async def test_ascii_is_enough_for_all_that_is_ours(recorded: Recorded) -> None:

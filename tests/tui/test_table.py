@@ -10,8 +10,10 @@ import pytest
 from textual import events
 from textual.app import App, ComposeResult
 
+from poolboard.engine.views import EventView
 from poolboard.tui import theme
 from poolboard.tui.columns import Cell, Column, Look
+from poolboard.tui.event_log import MAX_EVENTS, EventLog
 from poolboard.tui.rows import Rows
 from poolboard.tui.shape import Shape
 from poolboard.tui.table import Table
@@ -261,3 +263,59 @@ async def test_a_column_appears_once_it_has_something_to_tell() -> None:
         app.take(Item(2, "same", 7))
         await pilot.pause()
         assert seen(app)[0].split() == ["#", "name", "weight"]
+
+
+def event(seq: int) -> EventView:
+    return EventView(seq, 1000 + seq, "StageCompleted" if seq % 2 else "WorkFailed", seq, 1, f'{{"n": {seq}}}')
+
+
+class EventsApp(ListApp):
+    """The list of events alone."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.log_of_events = EventLog(id="journal", ascii=False)
+
+    def compose(self) -> ComposeResult:
+        yield self.log_of_events
+
+    def on_mount(self) -> None:
+        self.log_of_events.table.focus()
+
+    def come(self, first: int, last: int) -> None:
+        self.log_of_events.take([event(seq) for seq in range(first, last + 1)], last)
+        self.log_of_events.settle(Look())
+
+
+def told(app: EventsApp) -> str:
+    return "  ".join(piece.text for piece in app.log_of_events.note())
+
+
+async def test_events_follow_at_the_end_and_stay_put_for_a_reader_who_went_up() -> None:
+    app = EventsApp()
+    async with app.run_test(size=(80, 20)) as pilot:
+        app.come(1, 100)
+        await pilot.pause()
+        assert '{"n": 100}' in seen(app)[-1] and told(app) == "100 events  follow: on"
+        await pilot.press("pageup", "pageup")
+        before = [line[:70].rstrip() for line in seen(app)]  # without the scrollbar, which tells how much there is
+        app.come(101, 150)
+        await pilot.pause()
+        assert [line[:70].rstrip() for line in seen(app)] == before
+        assert told(app) == "150 events  50 new events: G follows"
+        await pilot.press("G")
+        assert '{"n": 150}' in seen(app)[-1] and told(app) == "150 events  follow: on"
+        app.come(151, 160)
+        await pilot.pause()
+        assert '{"n": 160}' in seen(app)[-1]
+
+
+async def test_more_events_than_are_kept_leave_the_oldest_out_and_say_so() -> None:
+    app = EventsApp()
+    async with app.run_test(size=(80, 20)) as pilot:
+        for first in range(1, MAX_EVENTS + 1001, 500):
+            app.come(first, first + 499)
+        await pilot.pause()
+        assert told(app).startswith("showing 5,000 of 6,000 events")
+        await pilot.press("g")
+        assert '{"n": 1001}' in seen(app)[1]
