@@ -241,6 +241,8 @@ class Monitor:
             raise UserMistake(f"run {run_id[:8]} was cancelled, which is final")
         count = row.failed
         told = await self._start(row, "retry", accept_code=accept_code)
+        if not count:
+            return Acknowledgement(told.control, told.status, "the failed root run is tried again")
         return Acknowledgement(
             told.control, told.status, f"{count} failed {'child' if count == 1 else 'children'} tried again"
         )

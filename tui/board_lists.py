@@ -36,7 +36,7 @@ class BoardLists(Vertical):
 
     def __init__(self, *, id: str, ascii: bool) -> None:
         super().__init__(id=id)
-        self.loading = True
+        self.still_reading = True
         self.view: View = "children"
         self.failures: Final = Failures()
         self._ascii: Final = ascii
@@ -187,10 +187,10 @@ class BoardLists(Vertical):
             return [Piece(words, "$quiet", 7), Piece("1 marks what failed first", "$quiet", 2)]
         if self.view != "children":
             return []
-        note = "reading…" if self.loading and children else ""
+        note = "reading…" if self.still_reading and children else ""
         return list_line([], self.children_table.rows, self.filter_text, ascii=self._ascii, note=note).right
 
     def _nothing(self) -> tuple[str, ...]:
         if self._filters.get("children"):
             return ("", "No child matches the filter. esc clears it.")
-        return _READING if self.loading else ("", "No children yet: the run has not asked for any.")
+        return _READING if self.still_reading else ("", "No children yet: the run has not asked for any.")

@@ -93,8 +93,8 @@ class BoardScreen(BoardKeys):
 
     def on_children_read(self, message: ChildrenRead) -> None:
         self._held_changes += self._lists.take(message.rows)
-        if self._lists.loading and not message.more:
-            self._lists.loading = False
+        if self._lists.still_reading and not message.more:
+            self._lists.still_reading = False
             self.call_later(_settle_memory)
         self._soon()
 
@@ -127,7 +127,7 @@ class BoardScreen(BoardKeys):
 
     def _settle_lists(self, summary: Summary) -> None:
         now_s = self.session.clock.steady_s()
-        if now_s - self._listed_at_s < self.session.pace.lists_s and not self._lists.loading:
+        if now_s - self._listed_at_s < self.session.pace.lists_s and not self._lists.still_reading:
             self._soon()  # what came in meanwhile must not wait for the next change
             return
         self._listed_at_s = now_s

@@ -28,7 +28,7 @@ async def three_stages(ctx: Context, n: int) -> int:
 @workflow
 async def of_one_stage(ctx: Context, count: int) -> int:
     """A fan-out of so many children of one stage."""
-    return len(await ctx.map(one_stage, list(range(count))))
+    return len(await ctx.map(one_stage, list(range(count)), label=lambda n: f"item-{n}"))
 
 
 @workflow
