@@ -23,7 +23,8 @@ from . import faults, logs, takeover
 from .coordinator import Coordinator
 from .definitions import digest_of, same_program
 from .errors import ChangedCode, EngineError, UserMistake
-from .header import Intent, RunHeader
+from .header import RunHeader
+from .intent import Intent
 from .payload import dumps
 
 log = logging.getLogger("poolboard")

@@ -24,8 +24,9 @@ from .dispatch import Dispatcher
 from .errors import UserMistake
 from .fleet import LocalFleet
 from .folder import CoordinatorFile, RunFolder
-from .header import Intent, RunHeader, WorkerSettings
+from .header import RunHeader, WorkerSettings
 from .identity import ProcessIdentity
+from .intent import Intent
 from .payload import dumps
 from .peers import Peer
 from .pool import Pool

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
-
-#: What a new coordinator is for. ``resume``: a person wants the run to go on. ``restart``: the last one crashed;
-#: what was wished stays in force. ``retry``: what failed is tried again. ``stop``, ``cancel``: end what is left.
-Intent = Literal["resume", "restart", "retry", "stop", "cancel"]
 
 
 class RunHeader(BaseModel):

@@ -22,7 +22,8 @@ from . import errors, spawn, strays
 from .definitions import OWN_PACKAGE, read_source, split_target
 from .errors import CoordinatorGone, UserMistake
 from .folder import RunFolder, chosen_journal, make_private
-from .header import Intent, RunHeader
+from .header import RunHeader
+from .intent import Intent
 
 DEFAULT_SLOTS = 4
 PROBE_LIMIT_S = 60.0

@@ -22,6 +22,7 @@ from .child_view import child_view
 from .errors import AmbiguousRun, CoordinatorGone, EngineError, UnknownRun, UserMistake
 from .folder import RunFolder, chosen_journal
 from .identity import ProcessIdentity
+from .intent import BEGUN, Intent
 from .restarts import Restarts
 from .summary import ACTIVE_STATUSES, run_view, stage_views
 from .views import Acknowledgement, ChildPage, ChildRow, ChildView, CoordinatorView, Cursor, EventView, RunView, Summary
@@ -29,7 +30,6 @@ from .watch import FolderWatch
 
 if TYPE_CHECKING:
     from .client import Client
-    from .header import Intent
     from .wire import Verb
 
 LOG_READ_LIMIT_BYTES = 4 * 1024 * 1024
@@ -114,16 +114,18 @@ class Monitor:
         """Yield a summary at once and then whenever something changed, at most every ``interval_s``; never ends.
 
         While no coordinator is there the summaries come from the journal, and ``coordinator.alive`` is False. With
-        ``restart`` a coordinator that crashes is replaced, 3 times in 60 s at most; an alert says what was tried.
+        ``restart`` a coordinator that crashes meanwhile is replaced, 3 times in 60 s at most; an alert says what was
+        tried. A run that was found crashed is left alone: whoever only looks at it has not asked for it to go on.
         """
         last: Summary | None = None
-        restarts = Restarts()
+        restarts, seen_alive = Restarts(), False
         while True:
             row = await self._run(run_id)
             if _coordinator_of(row).alive:
                 try:
                     async with _connect(row) as client:
                         async for summary in client.summaries(interval_s):
+                            seen_alive = True
                             yield summary
                             last = summary
                 except CoordinatorGone:
@@ -131,7 +133,7 @@ class Monitor:
                 row = await self._run(run_id)
             if not _coordinator_of(row).alive:
                 summary = await self._from_journal(row)
-                if restart and summary.run.status == "crashed":
+                if restart and seen_alive and summary.run.status == "crashed":
                     told = await self._bring_back(run_id, restarts)
                     summary = replace(summary, alerts=(told, *summary.alerts))
                 if summary != last:
@@ -281,7 +283,7 @@ class Monitor:
         await start_coordinator(self._path, row.run_id, str(folder.path), intent, accept_code=accept_code)
         row = await self._run(row.run_id)
         run = run_view(row, _now_ms(), coordinator_alive=True)
-        return Acknowledgement(run.control, run.status, "a new coordinator goes on with the run")
+        return Acknowledgement(run.control, run.status, BEGUN[intent])
 
     async def _ask(
         self, run_id: str, verb: Verb, by: str, why: str | None, *, now: bool = False, count: int | None = None

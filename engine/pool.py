@@ -5,6 +5,7 @@ Rules kept here:
 2. Order: priority, then order of enqueue; a run that wants its slot back goes before new work.
 3. A group (the children of one ``ctx.map``) has at most ``limit`` active members.
 4. A lost worker costs the runs that held a slot one start each, the waiting ones none; after MAX_STARTS: failed.
+   What lost a start runs alone from then on: only one of them killed the worker.
 5. When a run ends, its unsettled children are cancelled.
 """
 
@@ -47,6 +48,7 @@ from .pool_events import (
 )
 from .pool_order import Order
 from .pool_state import MAX_STARTS, Group, GroupKey, Item, ItemState, Place
+from .pool_suspects import Suspects
 
 #: The root and children whose parent has not asked for them again since a restart are in groups of these limits.
 _ROOT_LIMIT, _ORPHAN_LIMIT = 1, 0
@@ -65,6 +67,7 @@ class Pool:
         self._any_retires = False
         self._groups_of: dict[int, set[GroupKey]] = {}
         self._order = Order(self.items, self.groups)
+        self._suspects = Suspects(self.items, self.groups, self.places)
         self._later: list[tuple[int, int]] = []
         self._handlers: dict[type, Callable[[Any, int], list[Action]]] = {
             WorkerJoined: self._worker_joined,
@@ -107,7 +110,7 @@ class Pool:
         self.items[event.n] = item
         group.members.add(event.n)
         if event.state == "ready":
-            item.state = "moving"
+            item.state, item.suspect = "moving", event.starts > 0
             self._make_ready(item, event.ready_at, now)
         else:
             group.active += 1
@@ -137,7 +140,7 @@ class Pool:
         if item.state in _ACTIVE:
             old.active -= 1
             new.active += 1
-        elif item.state == "ready":
+        elif item.state == "ready" and not item.suspect:
             heapq.heappush(new.ready, item.n)
         was, item.group = item.group, key
         self._order.offer(was)
@@ -237,7 +240,10 @@ class Pool:
             heapq.heappush(self._later, (ready_at, item.n))
             return
         item.state = "ready"
-        heapq.heappush(self.groups[item.group].ready, item.n)
+        if item.suspect:
+            self._suspects.add(item)
+        else:
+            heapq.heappush(self.groups[item.group].ready, item.n)
         self._order.offer(item.group)
 
     # --- slots -----------------------------------------------------------------------------------------------------
@@ -290,6 +296,8 @@ class Pool:
     def _worker_lost(self, event: WorkerLost, now: int) -> list[Action]:
         place = self.places.pop(event.worker, None)
         holding = place.holding if place is not None else set()
+        if place is not None:
+            self._suspects.give_up(place)
         actions: list[Action] = []
         for item in [item for item in self.items.values() if item.worker == event.worker]:
             self.parked.discard(item.n)
@@ -297,7 +305,7 @@ class Pool:
             if item.state not in ("active", "waiting", "retained"):
                 continue
             costs = event.costs_start and (item.n in holding or (item.state == "retained" and item.held_slot))
-            item.state = "moving"
+            item.state, item.suspect = "moving", item.suspect or costs
             if costs and item.starts >= MAX_STARTS:
                 actions.append(FailLost(item.n, f"worker_lost ({event.reason})"))
             else:
@@ -309,6 +317,8 @@ class Pool:
         if place is None:
             return []
         place.retiring = self._any_retires = True
+        if not place.holding:
+            self._suspects.give_up(place)
         actions: list[Action] = []
         for item in self.items.values():
             # What waits there is taken up elsewhere, without losing a start; what runs may end first.
@@ -346,13 +356,17 @@ class Pool:
                     item.state = "active"
                     place.holding.add(n)
                     actions.append(GrantSlot(n))
+        actions += [self._claim(item, worker) for item, worker in self._suspects.claims()]
         while (worker := self._roomiest()) is not None and (item := self._order.next()) is not None:
-            item.state, item.worker = "claiming", worker
-            self.groups[item.group].active += 1
-            self.places[worker].holding.add(item.n)
-            self._order.offer(item.group)
-            actions.append(Claim(item.n, worker))
+            actions.append(self._claim(item, worker))
         return actions
+
+    def _claim(self, item: Item, worker: str) -> Claim:
+        item.state, item.worker = "claiming", worker
+        self.groups[item.group].active += 1
+        self.places[worker].holding.add(item.n)
+        self._order.offer(item.group)
+        return Claim(item.n, worker)
 
     def _roomiest(self) -> str | None:
         best, most = None, 0
@@ -377,5 +391,6 @@ class Pool:
         if item.worker in self.places:
             place = self.places[item.worker]
             place.holding.discard(item.n)
+            self._suspects.free(place, item.n)
             if item.n in place.wanting:
                 place.wanting.remove(item.n)

@@ -27,6 +27,8 @@ class Item:
     worker: str | None = None
     priority: int = 0
     held_slot: bool = False
+    #: It lost a start with its worker, so it may be what kills workers: from now on it runs alone in one.
+    suspect: bool = False
 
 
 @dataclass(slots=True)
@@ -50,8 +52,11 @@ class Place:
     holding: set[int] = field(default_factory=set)
     wanting: deque[int] = field(default_factory=deque)
     retiring: bool = False
+    reserved_for: int | None = None
 
     @property
     def free(self) -> int:
         """How many slots are free."""
-        return 0 if self.retiring else self.slots - len(self.holding)
+        if self.retiring or self.reserved_for is not None:
+            return 0
+        return self.slots - len(self.holding)

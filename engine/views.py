@@ -27,6 +27,11 @@ class Counts:
     cancelled: int = 0
 
     @property
+    def done(self) -> int:
+        """How many have run to an end, good or bad; what was cancelled has not."""
+        return self.completed + self.failed
+
+    @property
     def settled(self) -> int:
         """How many will not move any more."""
         return self.completed + self.failed + self.cancelled

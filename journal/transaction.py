@@ -26,6 +26,9 @@ INSERT_EVENT = "INSERT INTO events (position, epoch, type, work, at, payload) VA
 TransactionMark = tuple[bool, list[tuple[OpenRun, Mark]]]
 
 
+RENEW = "UPDATE leases SET renewed_at = ? WHERE run = ? AND holder IS NOT NULL"
+
+
 class Transaction:
     """What the pool's verbs work on. ``execute`` and ``executemany`` share one cursor: fetch before the next call.
 
@@ -108,5 +111,8 @@ class Transaction:
         for run in self._runs.values():
             if run.dirty:
                 write_run(self.execute, run, self.stamp())
+                if run.holder is not None:
+                    # Progress is a sign of life: who looks after a crash knows to the commit how long the run lived.
+                    self.execute(RENEW, (self.now, run.number))
         if self._stamped:
             self.execute("UPDATE stamp SET value = ?", (self._stamp_before + 1,))

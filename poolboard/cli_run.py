@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sysconfig
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ from poolboard.console import complain, has_terminal, say
 
 if TYPE_CHECKING:
     from poolboard.engine.launch import RunRequest
+    from poolboard.engine.views import RunView
     from poolboard.headless import Manner
 
 
@@ -94,18 +96,20 @@ def attend(journal: str | None, run_id: str, manner: Manner, *, headless: bool) 
         from poolboard.headless import follow
 
         return asyncio.run(follow(journal, run_id, manner))
-    return on_screen(journal, run_id)
+    return on_screen(journal, run_id, manner.tell_result)
 
 
-def on_screen(journal: str | None, run_id: str) -> int:
-    """Show a run on the screen until the person leaves; return the exit status."""
+def on_screen(
+    journal: str | None, run_id: str, tell_result: Callable[[RunView], Iterable[str]] = lambda run: ()
+) -> int:
+    """Show a run on the screen until the person leaves, then tell its result; return the exit status."""
     from poolboard.tui.app import run_dashboard
 
     code = run_dashboard(journal, run_id)
-    return _screen_code(code) or asyncio.run(_parted(journal, run_id))
+    return _screen_code(code) or asyncio.run(_parted(journal, run_id, tell_result))
 
 
-async def _parted(journal: str | None, run_id: str) -> int:
+async def _parted(journal: str | None, run_id: str, tell_result: Callable[[RunView], Iterable[str]]) -> int:
     """Say how to come back after the screen closed; a run that goes on is no failure."""
     from poolboard.session import opened
 
@@ -117,6 +121,8 @@ async def _parted(journal: str | None, run_id: str) -> int:
         return exit_codes.COMPLETED
     for text in words.ended(run):
         complain(text)
+    for text in tell_result(run):
+        say(text)
     return code
 
 

@@ -32,12 +32,14 @@ def started(summary: Summary) -> str:
 def progress(summary: Summary) -> str:
     """Return how far the run is, in one line."""
     run, counts = summary.run, summary.run.children
-    parts = [f"{count(counts.settled)} of {several(counts.total, 'child', 'children')} done"]
+    parts = [f"{count(counts.done)} of {several(counts.total, 'child', 'children')} done"]
     if not counts.total:
         parts = ["no children yet" if run.ended_at is None else "no children"]
     if counts.failed:
         parts.append(f"{counts.failed} failed")
-    if counts.leased:
+    if counts.cancelled:
+        parts.append(f"{counts.cancelled} cancelled")
+    if counts.leased and summary.coordinator.alive:
         parts.append(f"{counts.leased} active")
     if summary.rate_per_s > 0:
         parts.append(rate(summary.rate_per_s))
@@ -81,8 +83,10 @@ def status(summary: Summary) -> Iterator[str]:
     yield f"progress     {progress(summary)}"
     yield f"elapsed      {duration(run.elapsed_s)}"
     alive = "alive" if owner.alive else "not running"
-    yield f"coordinator  {'none yet' if owner.pid is None else f'pid {owner.pid}, epoch {owner.epoch}, {alive}'}"
-    if run.control.why or run.control.by:
+    if run.ended_at is None:
+        told = "none yet" if owner.pid is None else f"pid {owner.pid}, epoch {owner.epoch}, {alive}"
+        yield f"coordinator  {told}"
+    if run.ended_at is None and (run.control.why or run.control.by):
         why = shown(run.control.why or "no reason given")
         yield f"control      {run.control.state} by {shown(run.control.by or '?')}: {why}"
     for worker in summary.workers:
@@ -116,7 +120,7 @@ def runs(found: Sequence[RunView], now_ms: int) -> Iterator[str]:
                 run.run_id,
                 run.name,
                 _status(run),
-                f"{run.children.settled}/{run.children.total}",
+                f"{run.children.done}/{run.children.total}",
                 run.children.failed,
                 duration(run.elapsed_s),
                 clock_time(run.started_at, now_ms),

@@ -45,8 +45,8 @@ def parts(children: Counts, cells: int, ascii: bool = False) -> list[Part]:
 
 
 def strip(children: Counts, cells: int, ascii: bool = False) -> str:
-    """Return a one-colour bar for a list: what is settled, then the rest."""
-    filled = cells * children.settled // children.total if children.total else 0
+    """Return a one-colour bar for a list: what is done, then the rest."""
+    filled = cells * children.done // children.total if children.total else 0
     return _FULL[ascii] * filled + _REST[ascii] * (cells - filled)
 
 

@@ -41,7 +41,7 @@ def status_words(summary: Summary) -> str:
     if run.status == "pausing":
         return f"{word} {summary.parked}/{summary.in_flight}"
     if run.status == "paused":
-        return f"{word} {count(run.children.settled)}/{count(run.children.total)}"
+        return f"{word} {count(run.children.done)}/{count(run.children.total)}"
     if run.status in ("crashed", "stopped", "blocked") and run.resumable:
         return f"{word} · resumable"
     return word
@@ -73,11 +73,13 @@ def progress(summary: Summary, facts: Facts, cells: int) -> Sides:
     """Second line: the bar fills what the numbers leave free."""
     children = summary.run.children
     words = [
-        Piece(percent(children.settled, children.total), "bold", keep=9),
-        Piece(f"{count(children.settled)} of {count(children.total)}", "", keep=6),
+        Piece(percent(children.done, children.total), "bold", keep=9),
+        Piece(f"{count(children.done)} of {count(children.total)}", "", keep=6),
     ]
     if children.failed:
         words.append(Piece(f"{count(children.failed)} failed", "bold $state-failed", keep=8))
+    if children.cancelled:
+        words.append(Piece(f"{count(children.cancelled)} cancelled", "", keep=5))
     if summary.run.status in ACTIVE and children.settled < children.total:
         words.append(Piece(f"ETA {eta(summary.eta_s)}", "", keep=7))
     least = min(10, cells // 8)

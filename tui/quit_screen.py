@@ -61,7 +61,7 @@ class QuitScreen(ModalScreen[Leaving]):
 
     @staticmethod
     def _choice(key: str, words: str, action: str) -> Sides:
-        return Sides([Piece(f"{key:>3}", "bold $primary", 9, action), Piece(words, "", 9, action)])
+        return Sides([Piece(f"{key:>3}", "bold $primary", 10, action), Piece(words, "", 9, action)])
 
     def on_line_chosen(self, message: Line.Chosen) -> None:
         message.stop()

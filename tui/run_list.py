@@ -86,7 +86,7 @@ def run_columns(short: dict[str, str]) -> tuple[Column[RunView], ...]:
             most=17,
             align="right",
             keep=7,
-            sort=lambda row, _: row.children.settled,
+            sort=lambda row, _: row.children.done,
             down=True,
         ),
         Column(
@@ -138,7 +138,7 @@ def _strip(row: RunView, look: Look) -> Cell:
 
 
 def _done(row: RunView, look: Look) -> Cell:
-    return Cell(f"{count(row.children.settled)}/{count(row.children.total)}")
+    return Cell(f"{count(row.children.done)}/{count(row.children.total)}")
 
 
 def _failed(row: RunView, look: Look) -> Cell:
@@ -150,4 +150,4 @@ def _created(row: RunView, look: Look) -> Cell:
 
 
 def _progress(row: RunView, now_ms: int | None) -> float:
-    return row.children.settled / row.children.total if row.children.total else 0.0
+    return row.children.done / row.children.total if row.children.total else 0.0

@@ -109,6 +109,17 @@ def test_a_child_that_kills_its_worker_fails_after_three_starts_and_its_siblings
     assert told(pool, Settled(1)) == [TellSettled(0, 1, 0)]
 
 
+def test_what_lost_a_start_with_its_worker_runs_alone_from_then_on() -> None:
+    pool = root_running(slots=3)
+    told(pool, grew(1, 2, 3, 4), Claimed(1, 1, 1), Claimed(2, 1, 1), SlotGiven(0, 1), Claimed(3, 1, 1))
+    told(pool, WorkerLost("a", "signal 9"), Requeued(0, 0), Requeued(1, 0), Requeued(2, 0), Requeued(3, 0))
+    assert told(pool, WorkerJoined("b", 3)) == [Claim(1, "b")], "one suspect and nobody else"
+    told(pool, Claimed(1, 2, 2))
+    assert told(pool, Returned(1, 2)) == [Claim(2, "b")]
+    told(pool, Settled(1), Claimed(2, 2, 2), Returned(2, 2), Settled(2), Claimed(3, 2, 2))
+    assert told(pool, Returned(3, 2)) == [Claim(0, "b"), Claim(4, "b")]
+
+
 def test_a_claim_recorded_after_its_worker_died_costs_nothing() -> None:
     pool = root_running(slots=1)
     told(pool, WorkerJoined("b", 1), grew(1), WorkerLost("b", "signal 9"))
@@ -160,7 +171,7 @@ def test_a_parent_that_waits_at_a_retiring_worker_is_taken_up_elsewhere_without_
 def test_orphans_of_a_restart_wait_until_their_parent_asks_for_them_with_its_limit() -> None:
     pool = Pool()
     for n, state in ((0, "ready"), (1, "ready"), (2, "ready"), (3, "ready")):
-        told(pool, WorkLoaded(n, None if n == 0 else 0, state, 1, 1, None, 0, 0))  # type: ignore[arg-type]
+        told(pool, WorkLoaded(n, None if n == 0 else 0, state, 1, 0, None, 0, 0))  # type: ignore[arg-type]
     assert told(pool, WorkerJoined("a", 4)) == [Claim(0, "a")]
     told(pool, Claimed(0, 2, 2))
     assert told(pool, GroupGrew(0, 2, 0, 1, ((1, "ready"), (2, "ready"), (3, "ready")), 0, True)) == [Claim(1, "a")]
@@ -309,7 +320,18 @@ class AnyOrder(RuleBasedStateMachine):
             return
         for item in self.pool.items.values():
             group = self.pool.groups[item.group]
-            assert item.state != "ready" or group.active >= group.limit, f"#{item.n} is ready and nobody takes it"
+            idle = item.state == "ready" and group.active < group.limit and not item.suspect
+            assert not idle, f"#{item.n} is ready and nobody takes it"
+        suspects = [item for item in self.pool.items.values() if item.suspect and item.state == "ready"]
+        roomy = [item for item in suspects if self.pool.groups[item.group].active < self.pool.groups[item.group].limit]
+        kept = [place for place in self.pool.places.values() if place.reserved_for is not None]
+        assert not roomy or kept, "a suspect waits and no place is kept for it"
+
+    @invariant()
+    def suspects_run_alone(self) -> None:
+        for place in self.pool.places.values():
+            if any(self.pool.items[n].suspect for n in place.holding if n in self.pool.items):
+                assert len(place.holding) == 1 or place.reserved_for is None
 
     @invariant()
     def starts_are_bounded(self) -> None:

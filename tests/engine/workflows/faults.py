@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 
 from poolboard import Context, StageError, stage, workflow
 
@@ -30,6 +31,8 @@ def end(how: str) -> str:
             raise Mute
         case "nan":
             return float("nan")  # type: ignore[return-value]
+        case _ if how.startswith("nap"):
+            time.sleep(0.3)
         case "os._exit":
             os._exit(0)
         case "kill":
