@@ -176,6 +176,7 @@ async def test_cancelling_names_the_danger_and_ends_the_run_for_good(going: Goin
     app = PoolboardApp(str(going.journal), going.run_id)
     async with app.run_test(size=(100, 30), notifications=True) as pilot:
         await opened(pilot)
+        await until(pilot, says(pilot, "0 of 3"), "the children, which the question counts")
         await pilot.press("X")
         await until(pilot, says(pilot, "Danger  final"), "the danger")
         assert any(f"gated  {going.run_id}" in line for line in seen(app))

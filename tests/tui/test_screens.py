@@ -99,8 +99,7 @@ async def test_a_hostile_child_opens_and_every_tab_shows_it(recorded: Recorded, 
     async with app.run_test(size=(100, 30)) as pilot:
         await until(pilot, says(pilot, f"{len(NAMES)} in all"), "all children")
         app.push_screen(ChildScreen(_session(app), recorded.run_id, NAMES.index(name) + 1, "short"))
-        await until(pilot, says(pilot, "recorded"), "the child")
-        assert visible(name) in "\n".join(seen(app)[:2])
+        await until(pilot, lambda: visible(name) in "\n".join(seen(app)[:2]), "the child with its name")
         await pilot.press("l")
         await until(pilot, says(pilot, "weighing"), "its log")
         assert visible(f"weighing {name}") in "\n".join(seen(app)) or "\r" in name
