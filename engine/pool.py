@@ -5,7 +5,7 @@ Rules kept here:
 2. Order: priority, then order of enqueue; a run that wants its slot back goes before new work.
 3. A group (the children of one ``ctx.map``) has at most ``limit`` active members.
 4. A lost worker costs the runs that held a slot one start each, the waiting ones none; after MAX_STARTS: failed.
-   What lost a start runs alone from then on: only one of them killed the worker.
+   The last start is alone in a worker: only one of those that lost theirs together killed it.
 5. When a run ends, its unsettled children are cancelled.
 """
 
@@ -110,7 +110,7 @@ class Pool:
         self.items[event.n] = item
         group.members.add(event.n)
         if event.state == "ready":
-            item.state, item.suspect = "moving", event.starts > 0
+            item.state, item.suspect = "moving", event.starts >= MAX_STARTS - 1
             self._make_ready(item, event.ready_at, now)
         else:
             group.active += 1
@@ -305,7 +305,7 @@ class Pool:
             if item.state not in ("active", "waiting", "retained"):
                 continue
             costs = event.costs_start and (item.n in holding or (item.state == "retained" and item.held_slot))
-            item.state, item.suspect = "moving", item.suspect or costs
+            item.state, item.suspect = "moving", item.suspect or (costs and item.starts >= MAX_STARTS - 1)
             if costs and item.starts >= MAX_STARTS:
                 actions.append(FailLost(item.n, f"worker_lost ({event.reason})"))
             else:

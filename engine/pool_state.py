@@ -27,7 +27,8 @@ class Item:
     worker: str | None = None
     priority: int = 0
     held_slot: bool = False
-    #: It lost a start with its worker, so it may be what kills workers: from now on it runs alone in one.
+    #: One more lost worker and it fails. It may be what kills workers, so it gets its last start alone in one. Not
+    #: sooner: one worker that is killed by accident must not make the long runs it had go one by one.
     suspect: bool = False
 
 

@@ -1,4 +1,4 @@
-"""Runs that lost a start with their worker, each taken up alone in one: what kills workers harms nobody else. Pure.
+"""Runs on their last start, each taken up alone in a worker: what kills workers harms nobody else for good. Pure.
 
 Without that, a child that kills its worker three times takes those beside it along: they too lose three starts.
 """
@@ -6,6 +6,7 @@ Without that, a child that kills its worker three times takes those beside it al
 from __future__ import annotations
 
 import heapq
+from collections.abc import Iterator
 
 from .pool_state import Group, GroupKey, Item, Place
 
@@ -35,12 +36,14 @@ class Suspects:
         if item is not None and item.state == "ready":
             self.add(item)
 
-    def claims(self) -> list[tuple[Item, str]]:
-        """Return which suspects can start now, and where; keep places free for those that cannot yet."""
+    def claims(self) -> Iterator[tuple[Item, str]]:
+        """Yield which suspects can start now, and where; keep places free for those that cannot yet.
+
+        One by one: the claim of each counts against its group's limit before the next is looked at.
+        """
         if not self._ready and not any(place.reserved_for is not None for place in self._places.values()):
-            return []
+            return
         self._reserve()
-        found = []
         for worker, place in self._places.items():
             if place.reserved_for is None or place.holding:
                 continue
@@ -49,10 +52,9 @@ class Suspects:
                 continue
             item = self._items.get(place.reserved_for)
             if item is not None and item.state == "ready" and self._has_room(item):
-                found.append((item, worker))
+                yield item, worker
             else:
                 self.give_up(place)
-        return found
 
     def _reserve(self) -> None:
         """Keep half of the places at most, those with the least to do, so that the rest of the run goes on."""

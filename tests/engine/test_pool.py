@@ -109,14 +109,30 @@ def test_a_child_that_kills_its_worker_fails_after_three_starts_and_its_siblings
     assert told(pool, Settled(1)) == [TellSettled(0, 1, 0)]
 
 
-def test_what_lost_a_start_with_its_worker_runs_alone_from_then_on() -> None:
+def test_one_lost_worker_changes_nothing_for_those_that_it_had() -> None:
     pool = root_running(slots=3)
-    told(pool, grew(1, 2, 3, 4), Claimed(1, 1, 1), Claimed(2, 1, 1), SlotGiven(0, 1), Claimed(3, 1, 1))
+    told(pool, grew(1, 2), Claimed(1, 1, 1), Claimed(2, 1, 1), SlotGiven(0, 1))
+    told(pool, WorkerLost("a", "signal 9"), Requeued(0, 0), Requeued(1, 0), Requeued(2, 0))
+    assert told(pool, WorkerJoined("b", 3)) == [Claim(0, "b"), Claim(1, "b"), Claim(2, "b")]
+
+
+def test_suspects_of_one_group_keep_to_its_limit() -> None:
+    pool = Pool()
+    for n in range(4):
+        told(pool, WorkLoaded(n, None if n == 0 else 0, "ready", 2, 2 if n else 0, None, 0, 0))
+    told(pool, WorkerJoined("a", 2), Claimed(0, 3, 1), *(WorkerJoined(name, 2) for name in "bcd"))
+    asked = told(pool, GroupGrew(0, 3, 0, 1, ((1, "ready"), (2, "ready"), (3, "ready")), 0, True))
+    assert [action for action in asked if isinstance(action, Claim)] == [Claim(1, "b")]
+
+
+def test_what_lost_two_starts_with_its_worker_runs_alone_the_last_time() -> None:
+    pool = root_running(slots=3)
+    told(pool, grew(1, 2, 3, 4), Claimed(1, 1, 2), Claimed(2, 1, 2), SlotGiven(0, 1), Claimed(3, 1, 2))
     told(pool, WorkerLost("a", "signal 9"), Requeued(0, 0), Requeued(1, 0), Requeued(2, 0), Requeued(3, 0))
     assert told(pool, WorkerJoined("b", 3)) == [Claim(1, "b")], "one suspect and nobody else"
-    told(pool, Claimed(1, 2, 2))
+    told(pool, Claimed(1, 2, 3))
     assert told(pool, Returned(1, 2)) == [Claim(2, "b")]
-    told(pool, Settled(1), Claimed(2, 2, 2), Returned(2, 2), Settled(2), Claimed(3, 2, 2))
+    told(pool, Settled(1), Claimed(2, 2, 3), Returned(2, 2), Settled(2), Claimed(3, 2, 3))
     assert told(pool, Returned(3, 2)) == [Claim(0, "b"), Claim(4, "b")]
 
 
