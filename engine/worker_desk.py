@@ -72,17 +72,8 @@ class WorkerDesk:
         token = self._dispatcher.token(message.n, message.generation)
         if token is None:
             return _fence(peer, message.req)
-        checkpoint = Checkpoint(
-            message.key,
-            message.stage,
-            message.payload,
-            message.started_at,
-            message.completed_at,
-            message.duration_ms,
-            message.ok,
-        )
         self._add(
-            partial(queue.commit, token=token, checkpoint=checkpoint),
+            partial(queue.commit, token=token, checkpoint=_checkpoint(message)),
             partial(self._answer, peer, message.req, "coordinator.committed"),
         )
         return None
@@ -130,7 +121,8 @@ class WorkerDesk:
         if token is None:
             return _fence(peer, message.req)
         if isinstance(message, wire.CompleteRun):
-            member = partial(queue.complete, token=token, result=message.result)
+            last = None if message.last is None else _checkpoint(message.last)
+            member = partial(queue.complete, token=token, result=message.result, last=last)
         else:
             member = partial(queue.fail, token=token, error_line=message.line, payload=message.payload)
         self._add(member, partial(self._ended, peer, message.req, message.n))
@@ -159,6 +151,18 @@ class WorkerDesk:
         if self._dispatcher.tokens.get(token.n) is token:
             del self._dispatcher.tokens[token.n]
         self._dispatcher.feed(Requeued(token.n, 0))
+
+
+def _checkpoint(message: wire.CommitStage) -> Checkpoint:
+    return Checkpoint(
+        message.key,
+        message.stage,
+        message.payload,
+        message.started_at,
+        message.completed_at,
+        message.duration_ms,
+        message.ok,
+    )
 
 
 def _fence(peer: Peer, req: int) -> None:
