@@ -25,7 +25,7 @@ from .header import WorkerSettings
 from .heartbeat import EXIT_ORPHANED, HeartbeatThread
 from .identity import ProcessIdentity
 from .run_attempt import run_attempt
-from .threads import Threads, take_short_turns
+from .threads import Threads, settle_in
 
 log = logging.getLogger("poolboard")
 ACTIVITY_INTERVAL_S = 0.1
@@ -183,7 +183,6 @@ def _read_settings() -> WorkerSettings:
 
 def main() -> Any:
     """Run one worker process."""
-    take_short_turns()
     faults.arm("worker")
     spawn.forget_import_root()
     settings = _read_settings()
@@ -195,6 +194,7 @@ def main() -> Any:
         sys.exit(f"poolboard: {mistake}")
     if module.digest != settings.digest:
         sys.exit(f"poolboard: {module.path} changed while the run went on; resume with --accept-code to use it")
+    settle_in()
     asyncio.run(_main(settings, module))
     sys.stdout.flush()
     # Threads of stages that were given up may still run, and programs; nothing of theirs is wanted.
