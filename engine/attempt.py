@@ -12,9 +12,11 @@ from pathlib import Path
 from poolboard.journal.reader import Reader
 
 from . import logs, wire
+from .admission_events import Needs
 from .channel import Channel, Refusal
 from .errors import Abandoned
 from .header import RunHeader
+from .limit_calls import LimitCalls
 from .payload import Unrecordable
 from .replay import Replay
 from .slot import Slot
@@ -74,6 +76,8 @@ class Attempt:
         self.note: str | None = None
         self._parked = 0
         self._sinks = 0
+        #: Made when the run first asks for a limit: most never do.
+        self.limits: LimitCalls | None = None
         self.sink = self.new_sink("run")
         self.slot = Slot(self._tell_given, self._tell_wanted)
 
@@ -93,10 +97,29 @@ class Attempt:
         (logs.current.get() or self.sink).write(line.encode("utf-8", "surrogateescape"))
 
     @asynccontextmanager
-    async def in_stage(self, name: str) -> AsyncIterator[None]:
-        """Hold a slot for the stage, once the gate is open."""
+    async def in_stage(self, name: str, needs: Needs = ()) -> AsyncIterator[None]:
+        """Hold a slot for the stage, once the gate is open and the stage has all that it needs of named limits."""
+        await self.boundary_reached()
+        if needs:
+            async with self.limit_calls().hold(needs, f"stage {name}"), self._in_slot(name):
+                yield
+            return
+        async with self._in_slot(name):
+            yield
+
+    async def boundary_reached(self) -> None:
+        """Park while the run is not to go on."""
         while not self.around.gate.opened.is_set():
             await self._park()
+
+    def limit_calls(self) -> LimitCalls:
+        """Return what this attempt holds and wants of named limits."""
+        if self.limits is None:
+            self.limits = LimitCalls(self.n, self.generation, self.around.channel, self.slot)
+        return self.limits
+
+    @asynccontextmanager
+    async def _in_slot(self, name: str) -> AsyncIterator[None]:
         async with self.slot.busy():
             self.stage, self.since, self.note = name, time.monotonic(), None
             try:
@@ -143,6 +166,8 @@ class Attempt:
                 )
             )
         self.slot.restate()
+        if self.limits is not None:
+            self.limits.restate()
         if self._parked:
             self.around.channel.tell(wire.Parked(n=self.n, generation=self.generation))
 

@@ -51,7 +51,7 @@ class StageCalls:
         sink = self._attempt.new_sink(stage.name)
         try:
             for number in range(1, stage.retries + 2):
-                async with self._attempt.in_stage(stage.name):
+                async with self._attempt.in_stage(stage.name, stage.needs):
                     started_at, started = time.time_ns() // 1_000_000, time.perf_counter()
                     text, error = await self._outcome(stage, typed, sink)
                     if error is None:
