@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -47,17 +47,21 @@ enclosing: ContextVar[tuple[tuple[int, ...], HeldLimit] | None] = ContextVar("en
 class LimitCalls:
     """The claims of one attempt. Facts about them are in the coordinator; a new one is told them again."""
 
-    __slots__ = ("_channel", "_claims", "_generation", "_loop", "_n", "_next", "_slot")
+    __slots__ = ("_channel", "_claims", "_generation", "_loop", "_n", "_next", "_ready", "_slot")
 
-    def __init__(self, n: int, generation: int, channel: Channel, slot: Slot) -> None:
+    def __init__(
+        self, n: int, generation: int, channel: Channel, slot: Slot, ready: Callable[[], Awaitable[None]]
+    ) -> None:
         self._n, self._generation, self._channel, self._slot = n, generation, channel, slot
+        self._ready = ready
         self._loop = asyncio.get_running_loop()
         self._claims: dict[int, OpenClaim] = {}
         self._next = 0
 
     @asynccontextmanager
     async def hold(self, needs: Needs, what: str) -> AsyncIterator[HeldLimit]:
-        """Hold all of it. The slot is given back only if there is something to wait for."""
+        """Hold all of it, once the run is to go on. The slot is given back only if there is something to wait for."""
+        await self._ready()
         outer = enclosing.get()
         within = outer[0] if outer is not None else ()
         number, self._next = self._next, self._next + 1
