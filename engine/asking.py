@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,7 @@ from .views import Acknowledgement
 
 if TYPE_CHECKING:
     from .client import Client
-    from .wire import Verb
+    from .wire import ControlAnswer, Verb
 
 #: Longer than a stop may take: its grace, SIGTERM, SIGKILL.
 RESUME_LIMIT_S = 30.0
@@ -111,6 +112,9 @@ class Asking(RunReader):
     async def _ask(
         self, run_id: str, verb: Verb, by: str, why: str | None, *, now: bool = False, count: int | None = None
     ) -> Acknowledgement:
+        return await self._wish(run_id, lambda client: client.control(verb, by, why, now=now, count=count))
+
+    async def _wish(self, run_id: str, say: Callable[[Client], Awaitable[ControlAnswer]]) -> Acknowledgement:
         row = await self.row(run_id)
         if row.ended_at is not None:
             raise UserMistake(f"run {run_id[:8]} has ended: it is {row.status}")
@@ -118,7 +122,7 @@ class Asking(RunReader):
             status = run_view(row, now_ms(), coordinator_alive=False).status
             raise UserMistake(f"run {run_id[:8]} is {status}; 'poolboard resume' goes on with it")
         async with connect(row) as client:
-            answer = await client.control(verb, by, why, now=now, count=count)
+            answer = await say(client)
         row = await self.row(run_id)
         if not answer.ok:
             raise UserMistake(f"run {run_id[:8]}: {answer.message}")

@@ -7,14 +7,14 @@ import hashlib
 import importlib
 import importlib.util
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import poolboard
 
-from .authoring import Workflow
+from .authoring import Stage, Workflow
 from .errors import UserMistake
 
 
@@ -74,6 +74,8 @@ class Module:
     path: Path
     digest: str
     workflows: dict[str, Workflow[Any, Any]]
+    #: What the file's stages need of named limits, by stage; one that is made inside a function is not seen.
+    needs: dict[str, tuple[tuple[str, int], ...]] = field(default_factory=dict)
 
     def pick(self, name: str | None) -> Workflow[Any, Any]:
         """Return the named workflow, or the only (else the last defined) one; raises UserMistake."""
@@ -95,7 +97,8 @@ def load(path: Path) -> Module:
     found = [value for value in vars(module).values() if isinstance(value, Workflow)]
     own = {w.name: w for w in found if w.function.__module__ == module.__name__}
     others = {w.name: w for w in found if w.name not in own}
-    return Module(path, digest, others | own)
+    needs = {value.name: value.needs for value in vars(module).values() if isinstance(value, Stage) and value.needs}
+    return Module(path, digest, others | own, needs)
 
 
 #: Where this package's own workflow files lie; they are imported as what they are.

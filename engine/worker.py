@@ -15,7 +15,7 @@ from typing import Any
 
 from poolboard.journal.reader import Reader
 
-from . import faults, logs, spawn, strays, wire
+from . import faults, logs, spawn, strays, wire, wire_limits
 from .attempt import Attempt, Gate, Surroundings
 from .channel import Channel
 from .definitions import Module, load
@@ -83,6 +83,7 @@ class Worker:
                 identity=str(ProcessIdentity.own()),
                 digest=self._module.digest,
                 held=[(a.n, a.generation, a.epoch) for a, _ in self._attempts.values()],
+                limits=[held for a, _ in self._attempts.values() if a.limits for held in a.limits.held()],
             )
         )
 
@@ -113,6 +114,10 @@ class Worker:
             case wire.Abandon():
                 if self._held(message.n, message.generation):
                     self._attempts[message.n][1].cancel()
+            case wire_limits.LimitAnswer():
+                attempt = self._held(message.n, message.generation)
+                if attempt is not None and attempt.limits is not None:
+                    attempt.limits.answered(message)
             case wire.Goodbye():
                 self._done.set()
             case _:

@@ -11,18 +11,21 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from poolboard.engine.authoring import stage, workflow
     from poolboard.engine.context import Context
-    from poolboard.engine.errors import ChildError, StageError
+    from poolboard.engine.errors import ChildError, LimitError, StageError
+    from poolboard.engine.limit_calls import observe
     from poolboard.engine.result import Result
 
 __version__ = "0.1.0"
 
-__all__ = ["ChildError", "Context", "Result", "StageError", "__version__", "stage", "workflow"]
+__all__ = ["ChildError", "Context", "LimitError", "Result", "StageError", "__version__", "observe", "stage", "workflow"]
 
 _HOMES = {
     "ChildError": "poolboard.engine.errors",
     "Context": "poolboard.engine.context",
+    "LimitError": "poolboard.engine.errors",
     "Result": "poolboard.engine.result",
     "StageError": "poolboard.engine.errors",
+    "observe": "poolboard.engine.limit_calls",
     "stage": "poolboard.engine.authoring",
     "workflow": "poolboard.engine.authoring",
 }

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from poolboard import __version__, cli_doctor, cli_each, cli_journal, cli_wishes
+from poolboard import __version__, cli_doctor, cli_each, cli_journal, cli_limits, cli_wishes
 from poolboard.exit_codes import MEANINGS
 
 #: What a command returns: the line is read first and acted on later, outside click, which has its own ideas about
@@ -112,6 +112,8 @@ def run(
     workers: Workers = None,
     slots: Annotated[int | None, typer.Option(help="Runs at once in each worker; default: 4.", min=1, max=4096)] = None,
     name: Annotated[str | None, typer.Option(help="What to call the run; default: the workflow's name.")] = None,
+    limit: cli_limits.Limits = None,
+    shared_limit: cli_limits.SharedLimits = None,
     journal: Journal = None,
     headless: Headless = False,
     detach: Detach = False,
@@ -123,10 +125,11 @@ def run(
     """
 
     def act() -> int:
-        from poolboard import cli_run, inputs
+        from poolboard import cli_run, inputs, limit_words
         from poolboard.engine.launch import RunRequest
 
-        request = RunRequest(target, inputs.parse(given or []), journal, workers, slots, name)
+        limits = limit_words.table(limit or [], shared_limit or [])
+        request = RunRequest(target, inputs.parse(given or []), journal, workers, slots, name, limits=limits)
         return cli_run.run(request, headless=headless, detach=detach, as_json=as_json)
 
     return act
@@ -249,5 +252,6 @@ def stop(
 app.command()(cli_wishes.cancel)
 app.command()(cli_wishes.retry)
 app.command()(cli_wishes.workers)
+app.command()(cli_limits.limit)
 app.command()(cli_doctor.doctor)
 app.add_typer(cli_journal.app, name="journal")
