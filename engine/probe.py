@@ -22,7 +22,7 @@ def answer(path: str, name: str | None, words: dict[str, str], values: dict[str,
 
     ``words`` come from the command line and are read by the parameters' types; ``values`` are JSON already.
     """
-    module = load(Path(path))
+    module = load(Path(path), name)
     workflow = module.pick(name)
     try:
         signature = workflow.signature

@@ -13,16 +13,39 @@ if TYPE_CHECKING:
     from poolboard.engine.context import Context
     from poolboard.engine.errors import ChildError, StageError
     from poolboard.engine.result import Result
+    from poolboard.engine.views import RunView
+    from poolboard.handle import Handle, RunFailed
+    from poolboard.pool import Pool, map, run
 
 __version__ = "0.1.0"
 
-__all__ = ["ChildError", "Context", "Result", "StageError", "__version__", "stage", "workflow"]
+__all__ = [
+    "ChildError",
+    "Context",
+    "Handle",
+    "Pool",
+    "Result",
+    "RunFailed",
+    "RunView",
+    "StageError",
+    "__version__",
+    "map",
+    "run",
+    "stage",
+    "workflow",
+]
 
 _HOMES = {
     "ChildError": "poolboard.engine.errors",
     "Context": "poolboard.engine.context",
+    "Handle": "poolboard.handle",
+    "Pool": "poolboard.pool",
     "Result": "poolboard.engine.result",
+    "RunFailed": "poolboard.handle",
+    "RunView": "poolboard.engine.views",
     "StageError": "poolboard.engine.errors",
+    "map": "poolboard.pool",
+    "run": "poolboard.pool",
     "stage": "poolboard.engine.authoring",
     "workflow": "poolboard.engine.authoring",
 }

@@ -12,9 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from poolboard import exit_codes, shapes, words
 from poolboard.console import complain, say
-from poolboard.engine.errors import EngineError
-from poolboard.engine.restarts import Restarts
-from poolboard.journal.errors import JournalError
+from poolboard.mending import Mender
 from poolboard.session import opened
 
 if TYPE_CHECKING:
@@ -25,7 +23,7 @@ if TYPE_CHECKING:
 TICK_S: Final = 1.0
 
 #: Statuses that need a living coordinator.
-_MOVING: Final[frozenset[ShownStatus]] = frozenset(
+MOVING: Final[frozenset[ShownStatus]] = frozenset(
     {"pending", "running", "waiting", "awaiting_input", "pausing", "stopping", "crashed"}
 )
 
@@ -75,19 +73,19 @@ class _Follower:
     def __init__(self, monitor: Monitor, run_id: str, manner: Manner) -> None:
         self._monitor, self._run_id, self._manner = monitor, run_id, manner
         self._pace = Pace(manner.every_s)
-        self._restarts = Restarts()
+        self._mender = Mender(monitor, run_id, complain)
         self._begun = False
 
     async def run(self, left: asyncio.Future[int]) -> int:
-        async for summary in _ticks(self._monitor, self._run_id, left):
+        async for summary in ticks(self._monitor, self._run_id, left):
             self._begin(summary)
             if self._manner.watch is not None:
                 await self._manner.watch(self._monitor, summary)
             self._tell(summary)
             status = summary.run.status
-            lost = status in _MOVING and (status == "crashed" or not summary.coordinator.alive)
+            lost = status in MOVING and (status == "crashed" or not summary.coordinator.alive)
             if lost and self._manner.restart:
-                if not await self._bring_back():
+                if not await self._mender.bring_back():
                     return self._end(summary.run, exit_codes.RESUMABLE)
                 continue
             code = exit_codes.of_status(status)
@@ -119,26 +117,8 @@ class _Follower:
             self._manner.say(text)
         return code
 
-    async def _bring_back(self) -> bool:
-        """Start a new coordinator for a run that lost its own; False when that is no use any more."""
-        decision = self._restarts.decide(time.monotonic())
-        if decision == "wait":
-            return True
-        if decision == "give up":
-            complain(f"the coordinator of run {self._run_id} keeps crashing; not restarted again")
-            return False
-        try:
-            await self._monitor.restart_crashed(self._run_id)
-        except (EngineError, JournalError) as error:
-            self._restarts.refused(time.monotonic())
-            complain(f"the coordinator of run {self._run_id} is gone, restart refused: {words.shown(str(error))}")
-            return True
-        self._restarts.restarted(time.monotonic())
-        complain(f"the coordinator of run {self._run_id} was gone and is restarted")
-        return True
 
-
-async def _ticks(monitor: Monitor, run_id: str, left: asyncio.Future[int]) -> AsyncIterator[Summary]:
+async def ticks(monitor: Monitor, run_id: str, left: asyncio.Future[int]) -> AsyncGenerator[Summary]:
     """Yield the run's summary when it changed, and at least every TICK_S, until ``left`` is done."""
     summaries = monitor.follow(run_id, interval_s=0.2)
     latest: Summary | None = None
