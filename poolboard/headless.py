@@ -16,6 +16,7 @@ from poolboard.mending import Mender
 from poolboard.session import opened
 
 if TYPE_CHECKING:
+    from poolboard.bar import Bar
     from poolboard.engine.monitor import Monitor
     from poolboard.engine.views import RunView, ShownStatus, Summary
 
@@ -33,7 +34,7 @@ class Manner:
     """How to tell of a run: how often at most, as JSON or text, what to say of its result, whether to mend crashes.
 
     ``say`` takes lines of text (JSON goes to stdout), ``watch`` is called with every summary before it is told of,
-    ``left`` with the run's id when a signal takes us away.
+    ``left`` with the run's id when a signal takes us away. With a ``bar`` progress is drawn there instead.
     """
 
     every_s: float = 10.0
@@ -44,6 +45,7 @@ class Manner:
     say: Callable[[str], None] = say
     watch: Callable[[Monitor, Summary], Awaitable[None]] | None = None
     left: Callable[[str], None] = lambda run_id: complain(words.left(run_id))
+    bar: Bar | None = None
 
 
 @dataclass(slots=True)
@@ -73,7 +75,7 @@ class _Follower:
     def __init__(self, monitor: Monitor, run_id: str, manner: Manner) -> None:
         self._monitor, self._run_id, self._manner = monitor, run_id, manner
         self._pace = Pace(manner.every_s)
-        self._mender = Mender(monitor, run_id, complain)
+        self._mender = Mender(monitor, run_id, self._complain)
         self._begun = False
 
     async def run(self, left: asyncio.Future[int]) -> int:
@@ -91,8 +93,17 @@ class _Follower:
             code = exit_codes.of_status(status)
             if code is not None:
                 return self._end(summary.run, code)
+        self._clear()
         self._manner.left(self._run_id)
         return left.result()
+
+    def _complain(self, text: str) -> None:
+        self._clear()
+        complain(text)
+
+    def _clear(self) -> None:
+        if self._manner.bar is not None:
+            self._manner.bar.clear()
 
     def _begin(self, summary: Summary) -> None:
         if not self._begun and not self._manner.as_json:
@@ -102,6 +113,9 @@ class _Follower:
     def _tell(self, summary: Summary) -> None:
         if not self._manner.progress or exit_codes.of_status(summary.run.status) is not None:
             return
+        if self._manner.bar is not None:
+            self._manner.bar.draw(summary)
+            return
         text = words.progress(summary)
         if self._pace.admits(text, time.monotonic()):
             if self._manner.as_json:
@@ -110,6 +124,7 @@ class _Follower:
                 self._manner.say(f"  {text}")
 
     def _end(self, run: RunView, code: int) -> int:
+        self._clear()
         if self._manner.as_json:
             say(shapes.line(shapes.of_end(run)))
             return code
