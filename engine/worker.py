@@ -15,7 +15,7 @@ from typing import Any
 
 from poolboard.journal.reader import Reader
 
-from . import faults, logs, spawn, strays, wire, wire_limits
+from . import faults, hosting, logs, spawn, strays, wire, wire_limits
 from .attempt import Attempt, Gate, Surroundings
 from .channel import Channel
 from .definitions import Module, load
@@ -189,12 +189,13 @@ def _read_settings() -> WorkerSettings:
 def main() -> Any:
     """Run one worker process."""
     faults.arm("worker")
+    hosting.enter_worker()
     spawn.forget_import_root()
     settings = _read_settings()
     logs.attribute_prints()
     logs.to_stderr()
     try:
-        module = load(Path(settings.header.path))
+        module = load(Path(settings.header.path), settings.header.workflow)
     except UserMistake as mistake:
         sys.exit(f"poolboard: {mistake}")
     if module.digest != settings.digest:
