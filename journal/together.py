@@ -17,10 +17,10 @@ from .errors import IdentityConflict
 from .event_types import CHECKPOINT_RECORDED, WORK_COMPLETED
 from .model import Checkpoint, Claimed, Receipt, Token
 from .open_run import OpenRun
-from .payload import digest, key_digest, object_bytes, text_bytes, value_bytes
+from .payload import digest, key_digest, value_bytes
 from .positions import SPAN
-from .recording import CLOCK_SKEW_MS, UPDATE_STAGE
-from .settling import COMPLETED_KEY, PUT_OPERATION, SETTLE
+from .recording import CLOCK_SKEW_MS, UPDATE_STAGE, request_of
+from .settling import COMPLETED_KEY, PUT_OPERATION
 from .states import ADMITS_ATTEMPT_WRITES, ADMITS_CLAIMS, TERMINAL_RUN, move_work
 from .transaction import INSERT_EVENT, Transaction
 
@@ -39,6 +39,10 @@ FROM work w JOIN events e ON e.position = ? + w.boundary WHERE w.id IN"""
 INSERT_OPERATION: Final = """
 INSERT INTO operations (run, work, key, seq, generation, request) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
 """
+SETTLE_WITH_STAGE: Final = """
+UPDATE work SET state = 'completed', expires_at = NULL, ended_at = ?, error = NULL, stage = coalesce(?, stage),
+  stages_done = stages_done + ?, changed = ? WHERE id = ?
+"""
 INSERT_RESULT: Final = "INSERT INTO results (id, value) VALUES (?, ?)"
 
 
@@ -54,8 +58,7 @@ def commit(tx: Transaction, calls: Sequence[Call]) -> list[Receipt] | None:
     for token, one in zip(tokens, checkpoints, strict=True):
         seq += 1
         n, stage, payload = token.n, one.stage, one.payload
-        request = digest(text_bytes(stage, "stage name"), object_bytes(payload, "checkpoint"))
-        operations.append((number, n, key_digest(one.key), seq, token.generation, request))
+        operations.append((number, n, key_digest(one.key), seq, token.generation, request_of(one)))
         events.append((base + seq, epoch, CHECKPOINT_RECORDED, n, now, payload))
         if stage:
             stages.append((stage, one.ok, stamp, base + n))
@@ -74,27 +77,45 @@ def commit(tx: Transaction, calls: Sequence[Call]) -> list[Receipt] | None:
 
 
 def complete(tx: Transaction, calls: Sequence[Call]) -> list[Receipt] | None:
-    """Settle work items with their results; see settling.complete."""
+    """Settle work items with their results, each with the checkpoint that comes with it; see settling.complete."""
     run = _one_run(tx, calls)
     tokens: list[Token] = [call["token"] for call in calls]
-    results: list[str] = [call["result"] for call in calls]
-    if len({token.n for token in tokens}) != len(tokens) or not _writable(tx, run, tokens, moves="complete"):
+    lasts: list[Checkpoint | None] = [call.get("last") for call in calls]
+    if len({token.n for token in tokens}) != len(tokens):
         return None
-    operations, events, rows, values = [], [], [], []
+    if max((one.completed_at for one in lasts if one), default=0) > tx.now + CLOCK_SKEW_MS:
+        return None
+    if not _writable(tx, run, tokens, moves="complete"):
+        return None
+    operations, ends, events, rows, values, texts = [], [], [], [], [], []
     now, stamp, base, number, epoch, seq = tx.now, tx.stamp(), run.base, run.number, run.epoch, run.last_seq
-    for token, result in zip(tokens, results, strict=True):
+    receipts = []
+    for call, token, last in zip(calls, tokens, lasts, strict=True):
+        n, result, stage, done = token.n, call["result"], None, 0
+        texts.append(result)
+        if last is not None:
+            seq += 1
+            operations.append((number, n, key_digest(last.key), seq, token.generation, request_of(last)))
+            events.append((base + seq, epoch, CHECKPOINT_RECORDED, n, now, last.payload))
+            texts.append(last.payload)
+            if last.stage:
+                stage, done = last.stage, int(last.ok)
+                run.stage_hits.append((stage, last.ok, last.duration_ms, seq))
         seq += 1
-        n = token.n
-        operations.append((number, n, COMPLETED_KEY, seq, token.generation, digest(value_bytes(result, "result"))))
+        ends.append((number, n, COMPLETED_KEY, seq, token.generation, digest(value_bytes(result, "result"))))
         events.append((base + seq, epoch, WORK_COMPLETED, n, now, "{}"))
-        rows.append(("completed", now, None, stamp, base + n))
+        rows.append((now, stage, done, stamp, base + n))
         values.append((base + n, result))
-    if not _json(tx, results):
+        receipts.append(Receipt(seq, now))
+    if not _json(tx, texts):
         return None
+    if tx.executemany(INSERT_OPERATION, operations).rowcount != len(operations):
+        raise IdentityConflict("one of the checkpoints is recorded already")
     tx.executemany(INSERT_RESULT, values)
-    tx.executemany(PUT_OPERATION, operations)
-    tx.executemany(SETTLE, rows)
-    return _append(tx, run, events)
+    tx.executemany(PUT_OPERATION, ends)
+    tx.executemany(SETTLE_WITH_STAGE, rows)
+    _append(tx, run, events)
+    return receipts
 
 
 def claim(tx: Transaction, calls: Sequence[Call]) -> list[Claimed | None] | None:
@@ -147,7 +168,7 @@ def _one_run(tx: Transaction, calls: Sequence[Call]) -> OpenRun:
 
 def _writable(tx: Transaction, run: OpenRun, tokens: Sequence[Token], moves: str | None = None) -> bool:
     """Tell whether every attempt is alive and may record; with a verb, count its move for each."""
-    if run.control not in ADMITS_ATTEMPT_WRITES or run.status in TERMINAL_RUN or run.last_seq + len(tokens) >= SPAN:
+    if run.control not in ADMITS_ATTEMPT_WRITES or run.status in TERMINAL_RUN or run.last_seq + 2 * len(tokens) >= SPAN:
         return False
     base, epoch, now = run.base, run.epoch, tx.now
     many, ids = _in([base + token.n for token in tokens])
