@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,11 +20,32 @@ from .replay import Replay
 from .slot import Slot
 
 
-@dataclass(slots=True)
 class Gate:
-    """Open while the root is ``running``; runs park here at stage boundaries."""
+    """What may start now, of all runs of a worker; runs park here at stage boundaries."""
 
-    opened: asyncio.Event
+    __slots__ = ("_moved", "_running", "_stages")
+
+    def __init__(self) -> None:
+        self._running, self._stages = False, frozenset[str]()
+        self._moved = asyncio.Event()
+
+    def set(self, *, running: bool, stages: Iterable[str]) -> None:
+        """Say whether the root is ``running``, and which stages are held back."""
+        self._running, self._stages = running, frozenset(stages)
+        self.look_again()
+
+    def admits(self, stage: str) -> bool:
+        """Whether a run that is not held itself may enter the stage."""
+        return self._running and stage not in self._stages
+
+    def look_again(self) -> None:
+        """Let every parked run ask again."""
+        moved, self._moved = self._moved, asyncio.Event()
+        moved.set()
+
+    async def moves(self) -> None:
+        """Return when it may be worth asking again."""
+        await self._moved.wait()
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +93,9 @@ class Attempt:
         self.stage: str | None = None
         self.since = time.monotonic()
         self.note: str | None = None
-        self._parked = 0
+        #: A person holds this run, or one above it.
+        self.held = False
+        self._parked: dict[object, str] = {}
         self._sinks = 0
         self.sink = self.new_sink("run")
         self.slot = Slot(self._tell_given, self._tell_wanted)
@@ -94,9 +117,9 @@ class Attempt:
 
     @asynccontextmanager
     async def in_stage(self, name: str) -> AsyncIterator[None]:
-        """Hold a slot for the stage, once the gate is open."""
-        while not self.around.gate.opened.is_set():
-            await self._park()
+        """Hold a slot for the stage, once it may start."""
+        while not self._may_enter(name):
+            await self._park(name)
         async with self.slot.busy():
             self.stage, self.since, self.note = name, time.monotonic(), None
             try:
@@ -110,13 +133,32 @@ class Attempt:
             async with self.slot.waiting():
                 await asyncio.sleep(duration_s)
 
-    async def _park(self) -> None:
-        self._parked += 1
+    def hold(self, held: bool) -> None:
+        """Park at the next stage boundary, or go on."""
+        self.held = held
+        self.around.gate.look_again()
+
+    def _may_enter(self, stage: str) -> bool:
+        return not self.held and self.around.gate.admits(stage)
+
+    async def _park(self, stage: str) -> None:
+        """Stand before the stage without a slot until it may start."""
+        call = object()
+        self._parked[call] = stage
         try:
-            self.around.channel.tell(wire.Parked(n=self.n, generation=self.generation))
-            await self.around.gate.opened.wait()
+            self._tell_parked()
+            async with self.slot.waiting():
+                while not self._may_enter(stage):
+                    await self.around.gate.moves()
+                # It is not parked any more while it waits for its slot.
+                del self._parked[call]
         finally:
-            self._parked -= 1
+            self._parked.pop(call, None)
+
+    def _tell_parked(self) -> None:
+        if self._parked:
+            stage = next(iter(self._parked.values()))
+            self.around.channel.tell(wire.Parked(n=self.n, generation=self.generation, stage=stage))
 
     async def record(
         self, message: wire.CommitStage | wire.CompleteRun | wire.FailRun | wire.EnqueueChildren
@@ -143,8 +185,7 @@ class Attempt:
                 )
             )
         self.slot.restate()
-        if self._parked:
-            self.around.channel.tell(wire.Parked(n=self.n, generation=self.generation))
+        self._tell_parked()
 
     def activity(self) -> wire.ActiveSlot:
         """Return what this attempt is doing now."""
@@ -153,6 +194,7 @@ class Attempt:
         )
 
     def _tell_given(self) -> None:
+        self._tell_parked()
         self.around.channel.tell(wire.GiveSlot(n=self.n, generation=self.generation))
 
     def _tell_wanted(self) -> None:

@@ -8,9 +8,10 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
 from . import wire
-from .control import Controller, Refusal, granting
+from .control import Refusal
 from .peers import Peer
 from .views import Summary
+from .wishes import Wishes
 
 TICK_S = 0.05
 
@@ -28,8 +29,8 @@ class Subscription:
 class ClientDesk:
     """Serves screens: at most one summary outstanding for each, none that says nothing new."""
 
-    def __init__(self, controller: Controller, summary: Callable[[], Awaitable[Summary]]) -> None:
-        self._controller, self._summary = controller, summary
+    def __init__(self, wishes: Wishes, summary: Callable[[], Awaitable[Summary]]) -> None:
+        self._wishes, self._summary = wishes, summary
         self._subscriptions: dict[Peer, Subscription] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -81,8 +82,9 @@ class ClientDesk:
 
     async def _grant(self, peer: Peer, message: wire.ControlRequest) -> None:
         try:
-            told, ok = await granting(self._controller, message), True
+            told, ok = await self._wishes.grant(message), True
         except Refusal as refusal:
             told, ok = str(refusal), False
-        state, revision = self._controller.state, self._controller.revision
+        controller = self._wishes.controller
+        state, revision = controller.state, controller.revision
         peer.send(wire.ControlAnswer(req=message.req, ok=ok, message=told, state=state, revision=revision))

@@ -21,6 +21,8 @@ class RunHeader(BaseModel):
     folder: str
     max_depth: int
     concurrency: int
+    #: Limits by name; ``duration_s`` and ``failures`` are kept by the engine, others are charged by ``ctx.usage``.
+    budget: dict[str, float] = Field(default_factory=dict)
     grace_s: float = 10.0
     adopt_grace_s: float = 10.0
     #: How long a worker may be silent before it is looked at as frozen; work leases last as long.

@@ -41,7 +41,7 @@ class Worker:
         self._settings, self._module = settings, module
         self._folder = RunFolder(Path(settings.header.folder))
         self._channel = Channel(self._on_message, self._on_lost)
-        self._gate = Gate(asyncio.Event())
+        self._gate = Gate()
         self._around = Surroundings(
             settings.run_id,
             settings.number,
@@ -51,7 +51,8 @@ class Worker:
             reader,
             self._gate,
         )
-        self._threads = ThreadPoolExecutor(settings.header.slots * 4 + SPARE_THREADS, thread_name_prefix="stage")
+        self._slots = 0
+        self._make_room(settings.header.slots)
         self._attempts: dict[int, tuple[Attempt, asyncio.Task[None]]] = {}
         self._epoch = settings.epoch
         self._socket: str | None = settings.socket
@@ -101,10 +102,13 @@ class Worker:
                 if attempt := self._held(message.n, message.generation):
                     attempt.slot.granted()
             case wire.ControlNow():
-                self._steer(message.state)
+                self._gate.set(running=message.state == "running", stages=message.stages)
+                self._make_room(message.slots)
+            case wire.HoldRun():
+                if attempt := self._held(message.n, message.generation):
+                    attempt.hold(message.held)
             case wire.Welcome():
                 self._epoch = message.epoch
-                self._steer(message.control)
                 self._channel.welcomed()
             case wire.Adopted():
                 if attempt := self._held(message.n, message.generation):
@@ -131,18 +135,18 @@ class Worker:
         self._attempts[assign.n] = (attempt, task)
         task.add_done_callback(lambda ended: self._forget(attempt, ended))
 
+    def _make_room(self, slots: int) -> None:
+        """Have threads for so many slots; what runs already keeps those that it has."""
+        if slots > self._slots:
+            self._slots = slots
+            self._threads = ThreadPoolExecutor(slots * 4 + SPARE_THREADS, thread_name_prefix="stage")
+
     def _forget(self, attempt: Attempt, task: asyncio.Task[None]) -> None:
         held = self._attempts.get(attempt.n)
         if held is not None and held[0] is attempt:
             del self._attempts[attempt.n]
         if not task.cancelled() and (error := task.exception()) is not None:
             log.error("attempt %d of #%d: %r", attempt.generation, attempt.n, error)
-
-    def _steer(self, state: str) -> None:
-        if state == "running":
-            self._gate.opened.set()
-        else:
-            self._gate.opened.clear()
 
     # --- losing the coordinator ----------------------------------------------------------------------------------
 

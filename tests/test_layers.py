@@ -14,7 +14,11 @@ FOLDERS = ("journal", "engine", "tui", "themes")
 
 #: Modules that decide and do nothing else (DESIGN, layout).
 PURE = (
+    "engine/budget.py",
     "engine/pool.py",
+    "engine/pool_calls.py",
+    "engine/pool_holds.py",
+    "engine/ranges.py",
     "engine/replay.py",
     "engine/summary.py",
     "journal/states.py",
