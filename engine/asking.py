@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING
 
@@ -20,6 +20,7 @@ from .wish import SIZES, Wish, size_mistake
 
 if TYPE_CHECKING:
     from .client import Client
+    from .wire import ControlAnswer
 
 #: Longer than a stop may take: its grace, SIGTERM, SIGKILL.
 RESUME_LIMIT_S = 30.0
@@ -148,6 +149,9 @@ class Asking(RunReader):
     async def _ask(self, run_id: str, wish: Wish) -> Acknowledgement:
         if wish.verb in SIZES and (mistake := size_mistake(wish.verb, wish.count or 0)) is not None:
             raise UserMistake(mistake)
+        return await self._wish(run_id, lambda client: client.control(wish))
+
+    async def _wish(self, run_id: str, say: Callable[[Client], Awaitable[ControlAnswer]]) -> Acknowledgement:
         row = await self.row(run_id)
         if row.ended_at is not None:
             raise UserMistake(f"run {run_id[:8]} has ended: it is {row.status}")
@@ -155,7 +159,7 @@ class Asking(RunReader):
             status = run_view(row, now_ms(), coordinator_alive=False).status
             raise UserMistake(f"run {run_id[:8]} is {status}; 'poolboard resume' goes on with it")
         async with connect(row) as client:
-            answer = await client.control(wish)
+            answer = await say(client)
         row = await self.row(run_id)
         if not answer.ok:
             raise UserMistake(f"run {run_id[:8]}: {answer.message}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 from . import wire
@@ -62,20 +62,26 @@ class Client(asyncio.Protocol):
 
     async def control(self, wish: Wish) -> wire.ControlAnswer:
         """Pass a wish on and return the answer; raises CoordinatorGone."""
-        self._next_req += 1
-        req = self._next_req
-        self._send(
-            wire.ControlRequest(
+        part = wish.part
+        return await self.wish(
+            wish.verb,
+            lambda req: wire.ControlRequest(
                 req=req,
                 verb=wish.verb,
                 by=wish.by,
                 why=wish.why,
                 now=wish.now,
                 count=wish.count,
-                scope=wire.Scope(children=list(wish.part.children), stage=wish.part.stage, worker=wish.part.worker),
+                scope=wire.Scope(children=list(part.children), stage=part.stage, worker=part.worker),
                 budget=wish.budget or None,
-            )
+            ),
         )
+
+    async def wish(self, what: str, of: Callable[[int], wire.Message]) -> wire.ControlAnswer:
+        """Send the message that ``of`` makes for a number and return the answer; raises CoordinatorGone."""
+        self._next_req += 1
+        req = self._next_req
+        self._send(of(req))
         try:
             async with asyncio.timeout(ANSWER_LIMIT_S):
                 while req not in self._answers:
@@ -83,7 +89,7 @@ class Client(asyncio.Protocol):
                         raise CoordinatorGone("the coordinator hung up before it answered")
                     await self._wait()
         except TimeoutError:
-            raise CoordinatorGone(f"no answer to {wish.verb} in {ANSWER_LIMIT_S:g} s") from None
+            raise CoordinatorGone(f"no answer to {what} in {ANSWER_LIMIT_S:g} s") from None
         return self._answers.pop(req)
 
     async def _wait(self) -> None:

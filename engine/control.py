@@ -56,6 +56,8 @@ class Controller:
         self.ends_as: tuple[RunStatus, str | None] = ("stopped", None)
         #: Set once the coordinator winds up: what is wished from then on is for its successor.
         self.closing = False
+        #: Told of every state that is in force from now on.
+        self.on_state: Callable[[ControlState], None] = lambda state: None
         self._busy = asyncio.Lock()
         self._deadline: asyncio.TimerHandle | None = None
         self._finishing: asyncio.Task[None] | None = None
@@ -162,6 +164,7 @@ class Controller:
             raise Refusal(str(illegal)) from None
         self._tell_workers()
         self._dispatcher.feed(ControlSet(state))
+        self.on_state(state)
 
     def _arm(self, grace_s: float) -> None:
         if self._deadline is not None:

@@ -14,25 +14,25 @@ from poolboard.journal import queue
 from poolboard.journal.errors import JournalError, Refused
 from poolboard.journal.model import Lease, NewWork, RunRow, Token
 from poolboard.journal.sqlite import SqliteJournal
-from poolboard.journal.states import SETTLED_WORK, TERMINAL_RUN, IllegalMove, RunStatus
+from poolboard.journal.states import SETTLED_WORK, IllegalMove, RunStatus
 from poolboard.journal.transaction import Transaction
 
-from . import takeover, wire
+from . import takeover, wire, wire_limits
 from .client_desk import ClientDesk
-from .control import CANCEL_KEY, Controller, Refusal
+from .control import CANCEL_KEY, Controller
 from .dispatch import Dispatcher
-from .errors import UserMistake
+from .errands import begin
 from .fleet import LocalFleet
 from .folder import CoordinatorFile, RunFolder
 from .header import RunHeader, WorkerSettings
 from .identity import ProcessIdentity
 from .intent import Errand
+from .limit_desk import LimitDesk, open_desk
 from .payload import dumps
 from .peers import Peer
 from .pool import Pool
 from .pool_events import Adopted, NotHeld, WorkerJoined, WorkerLost, WorkerRetiring
 from .progress import Progress
-from .ranges import numbers_in
 from .recorder import Recorder
 from .retrying import Retrying
 from .scopes import Scopes
@@ -79,6 +79,7 @@ class Coordinator:
         wishes = Wishes(self.controller, self.scopes, self.sizes, retrying, self.spending)
         self.progress = Progress(journal, lease, self.pool, self.desk, self.fleet, self.scopes, self.spending)
         self.clients = ClientDesk(wishes, self.progress.summary)
+        self.limits: LimitDesk | None = None
         self._peers: dict[Peer, str] = {}
         self._takeover: takeover.Takeover | None = None
 
@@ -115,11 +116,7 @@ class Coordinator:
         """Bring journal, pool and fleet to where the run goes on."""
         await self.recorder.record(self._close_gap)
         errand = self._errand
-        if errand.intent == "retry":
-            await self._retry(errand)
-        await self.spending.load()
-        if errand.intent in ("resume", "retry"):
-            await self._go_on(errand)
+        await begin(errand, self._run, self.dispatcher, self.spending, self.controller)
         await self.recorder.record(self._opening)
         self._takeover = found = await takeover.load(self._journal, self._lease)
         takeover.watch(found, self.fleet)
@@ -130,6 +127,7 @@ class Coordinator:
         self.pool.control = self.controller.state
         self.desk.failed_before = found.failed
         self.scopes.load(await self._journal.reader.holds(self._lease.number))
+        await self._open_limits(found)
         takeover.begin(found, self.dispatcher)
         await self.sizes.load(self._journal.reader, self._lease.number)
         await self.recorder.drain()
@@ -143,20 +141,21 @@ class Coordinator:
         if found.alive:
             asyncio.get_running_loop().call_later(self._header.adopt_grace_s, self._say_retained)
 
-    async def _retry(self, errand: Errand) -> None:
-        only = numbers_in(errand.only) or None
-        retry = partial(queue.retry_failed, lease=self._lease, only=only, by=errand.by, why=errand.why)
-        if not await self.recorder.record(retry):
-            which = "none of these has failed" if only else "nothing has failed"
-            raise UserMistake(f"{which} in run {self._run.run_id[:8]}: there is nothing to retry")
-
-    async def _go_on(self, errand: Errand) -> None:
-        try:
-            await self.spending.change(errand.budget, errand.by, errand.why)
-        except Refusal as refusal:
-            raise UserMistake(f"run {self._run.run_id[:8]}: {refusal}") from None
-        if self._run.status not in TERMINAL_RUN:
-            await self.controller.resume_after_restart(errand.by, errand.why)
+    async def _open_limits(self, found: takeover.Takeover) -> None:
+        """Serve the run's named limits, if it has any; a run without pays nothing for them."""
+        if not self._header.limits:
+            return
+        self.limits = limits = await open_desk(self._journal, self.dispatcher, self._run, self._header, self.fleet)
+        self.desk.others |= {
+            wire_limits.WantLimit: limits.want,
+            wire_limits.ReleaseLimit: limits.release,
+            wire_limits.ObserveLimit: limits.observe,
+        }
+        self.clients.others[wire_limits.ChangeLimit] = limits.change
+        self.controller.on_state = limits.steer
+        self.progress.limits = limits.views
+        limits.steer(self.controller.state)
+        limits.await_workers(found.alive)
 
     def _close_gap(self, tx: Transaction) -> None:
         """Leave out of the elapsed time what lies between the last sign of life and now; first of all writes."""
@@ -259,6 +258,8 @@ class Coordinator:
         self._tell_worker(worker, peer)
         for n in unknown:
             peer.send(wire.Abandon(n=n, generation=held[n], reason="it has ended"))
+        if self.limits is not None:
+            self.limits.joined(worker, hello.limits)
         self.dispatcher.feed(WorkerJoined(worker, self.sizes.slots))
         for token, starts in adopted:
             self.dispatcher.tokens[token.n] = token
@@ -299,6 +300,8 @@ class Coordinator:
         self.progress.alerts.pop(f"retained {worker}", None)
         log.warning("worker %s ended (%s)", worker, reason)
         self.recorder.add(partial(queue.forget_worker, lease=self._lease, worker=worker), lambda result: None)
+        if self.limits is not None:
+            self.limits.lost(worker)
         self.dispatcher.feed(WorkerLost(worker, reason))
 
     def _say_retained(self) -> None:
@@ -363,6 +366,8 @@ class Coordinator:
         for peer in self.dispatcher.workers.values():
             peer.send(wire.Goodbye())
         await self.fleet.stop()
+        if self.limits is not None:
+            await self.limits.leave()
         await self.recorder.drain()
         if status == "completed":
             await self.recorder.record(self._finish)

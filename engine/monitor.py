@@ -12,18 +12,19 @@ from dataclasses import replace
 
 from poolboard.journal.errors import JournalError
 
-from .asking import Asking, connect
+from .asking import connect
 from .errors import CoordinatorGone, EngineError
 from .restarts import Restarts
 from .run_reader import child_row, coordinator_of
 from .views import Summary
+from .wishing import Wishing
 
 __all__ = ["Monitor", "child_row"]
 
 FALLBACK_POLL_S = 1.0
 
 
-class Monitor(Asking):
+class Monitor(Wishing):
     """Reads one journal in short snapshots; holds no lock, writes nothing."""
 
     async def status(self, run_id: str) -> Summary:

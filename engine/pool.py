@@ -358,10 +358,11 @@ class Pool:
                     actions.append(GrantSlot(n))
         if self._full():
             return actions
-        for suspect, worker in self._suspects.claims():
-            actions.append(self._claim(suspect, worker))
-            if self._full():
-                return actions
+        if self._suspects.any:
+            for suspect, worker in self._suspects.claims():
+                actions.append(self._claim(suspect, worker))
+                if self._full():
+                    return actions
         while (roomy := self._roomiest()) is not None and (item := self._order.next()) is not None:
             actions.append(self._claim(item, roomy))
         return actions

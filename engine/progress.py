@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from collections.abc import Callable
 
 import psutil
 
@@ -18,7 +19,7 @@ from .pool import Pool
 from .scopes import Scopes
 from .spending import Spending
 from .summary import SHORT_WINDOW_S, Rates, run_view, stage_views
-from .views import ActiveView, CoordinatorView, Summary, UsageView, WorkerView
+from .views import ActiveView, CoordinatorView, LimitView, Summary, UsageView, WorkerView
 from .worker_desk import WorkerDesk
 
 #: What a summary lists at most; it stays under 64 KiB (SPEC 1.22).
@@ -51,6 +52,8 @@ class Progress:
         self._labels: dict[int, str] = {}
         self._usage: dict[str, tuple[float, int, float]] = {}
         self.alerts: dict[str, str] = {}
+        #: Who can tell what the limits are doing.
+        self.limits: Callable[[], tuple[LimitView, ...]] = tuple
 
     async def summary(self) -> Summary:
         """Return the run as it is now."""
@@ -81,6 +84,7 @@ class Progress:
             in_flight=self._pool.holding + len(parked),
             alerts=(*self._busy(), *self.alerts.values(), *warnings(self._spending.limits, self._spending.used)),
             stamp=row.changed,
+            limits=self.limits(),
             holds=hold_views(self._scopes, self._pool, dict(counted), parked),
             concurrency=self._pool.most,
             usage=await self._usage_views(),

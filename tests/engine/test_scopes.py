@@ -123,10 +123,13 @@ async def test_a_drained_worker_takes_nothing_goes_home_and_comes_back_when_it_i
     assert told.message == "worker 1 takes nothing new; its runs move on at their next stage boundary"
     with pytest.raises(UserMistake, match="there is no worker 9: the run has 1 to 2"):
         await monitor.pause(rig.run_id, part=Part(worker=9))
+    await monitor.pause(rig.run_id, part=Part(stage="store"))
     open_gate(rig)
-    await rig.until(lambda s: s.run.children.completed == 8 or [w.id[:2] for w in s.workers] == ["2."])
+    await rig.until(lambda s: [worker.id[:2] for worker in s.workers] == ["2."])
     gone = next(worker.pid for worker in before.workers if worker.id.startswith("1."))
     await monitor.resume(rig.run_id, part=Part(worker=1))
+    await rig.until(lambda s: len(s.workers) == 2)
+    await monitor.resume(rig.run_id, part=Part(stage="store"))
     summary = await rig.ended()
     assert summary.run.result == "28"
     assert set(counted(rig).values()) == {1}, "moving costs no start and does nothing twice"
