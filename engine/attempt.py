@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from poolboard.journal.reader import Reader
 
 from . import faults, logs, wire
 from .channel import Channel, Refusal
+from .charges import Charges
 from .errors import Abandoned
 from .header import RunHeader
 from .limit_calls import LimitCalls
@@ -59,6 +60,7 @@ class Surroundings:
     channel: Channel
     reader: Reader
     gate: Gate
+    loop: asyncio.AbstractEventLoop
 
 
 @dataclass(slots=True)
@@ -95,6 +97,7 @@ class Attempt:
         self.note: str | None = None
         self._unsent: wire.CommitStage | None = None
         self._unsettled: list[asyncio.Future[wire.Recorded]] = []
+        self.charges: Charges | None = None
         #: A person holds this run, or one above it.
         self.held = False
         self._parked: dict[object, str] = {}
@@ -108,6 +111,16 @@ class Attempt:
     def run_id(self) -> str:
         """The root run's id."""
         return self.around.run_id
+
+    @property
+    def loop(self) -> asyncio.AbstractEventLoop:
+        """The worker's event loop."""
+        return self.around.loop
+
+    @property
+    def channel(self) -> Channel:
+        """The worker's connection to the coordinator."""
+        return self.around.channel
 
     def new_sink(self, stage: str) -> logs.LogSink:
         """Return a log sink for the next stage."""
@@ -146,6 +159,12 @@ class Attempt:
         if self.limits is None:
             self.limits = LimitCalls(self.n, self.generation, self.around.channel, self.slot, self.may_go_on)
         return self.limits
+
+    def charge(self, amounts: Mapping[str, int | float]) -> None:
+        """Charge what was used to this run."""
+        if self.charges is None:
+            self.charges = Charges(self)
+        self.charges.add(amounts)
 
     async def rest(self, duration_s: float) -> None:
         """Wait without a slot."""
@@ -193,7 +212,7 @@ class Attempt:
     @property
     def unsettled(self) -> bool:
         """Whether outcomes are not known to be durable yet."""
-        return self._unsent is not None or bool(self._unsettled)
+        return self._unsent is not None or bool(self._unsettled) or self.charges is not None
 
     def take_unsent(self) -> wire.CommitStage | None:
         """Return the only outcome that is not durable, if it is not on its way yet: the caller takes it along."""
@@ -204,6 +223,8 @@ class Attempt:
 
     def send_unsent(self) -> None:
         """Send what is not on its way yet."""
+        if self.charges is not None:
+            self.charges.send()
         if self._unsent is not None:
             self._unsettled.append(self.around.channel.ask(self._unsent))
             self._unsent = None
@@ -211,8 +232,10 @@ class Attempt:
     async def settle(self) -> None:
         """Return once every outcome is durable; raises Abandoned when this attempt is fenced, Unrecordable."""
         self.send_unsent()
+        if self.charges is not None:
+            await self.charges.settle()
         while self._unsettled:
-            await self._asked(self._unsettled[0])
+            await self.answered(self._unsettled[0])
             self._unsettled.pop(0)
         faults.fault("worker.recorded")
 
@@ -221,6 +244,8 @@ class Attempt:
         for request in self._unsettled:
             if not request.cancel():
                 request.exception()
+        if self.charges is not None:
+            self.charges.close()
         self.sink.close()
 
     async def record(
@@ -228,9 +253,10 @@ class Attempt:
     ) -> wire.Recorded:
         """Return once the request is durable; raises Abandoned when this attempt is fenced, Unrecordable otherwise."""
         self.send_unsent()
-        return await self._asked(self.around.channel.ask(message))
+        return await self.answered(self.around.channel.ask(message))
 
-    async def _asked(self, request: asyncio.Future[wire.Recorded]) -> wire.Recorded:
+    async def answered(self, request: asyncio.Future[wire.Recorded]) -> wire.Recorded:
+        """Return the answer to a request; raises Abandoned when this attempt is fenced, Unrecordable otherwise."""
         try:
             return await request
         except Refusal as refusal:

@@ -37,7 +37,7 @@ class Call(NamedTuple):
 
     def try_key(self, generation: int, number: int) -> str:
         """The key of a try that failed and is followed by another."""
-        return dumps([self.kind, self.name, self.fingerprint, self.ordinal, "try", generation, number])
+        return f'{self.key[:-1]},"try",{generation},{number}]'
 
     def failure_key(self, generation: int) -> str:
         """The key for a failure: one per attempt, so that a retry of the child can record another outcome."""
@@ -104,6 +104,10 @@ class Replay:
     def outcome(self, call: Call) -> Outcome | None:
         """Return what was recorded for the call."""
         return self._by_key.get(call.key) if self._by_key else None
+
+    def tries(self, call: Call) -> tuple[int, int]:
+        """Return how many tries of the call have failed, and when (wall ms) the next may start; (0, 0) for none."""
+        return self._tries.get(call.key, (0, 0)) if self._tries else (0, 0)
 
 
 def stage_payload(

@@ -50,6 +50,7 @@ class Worker:
             self._channel,
             reader,
             self._gate,
+            asyncio.get_running_loop(),
         )
         self._threads = Threads(settings.header.slots * 4 + SPARE_THREADS)
         self._attempts: dict[int, tuple[Attempt, asyncio.Task[None]]] = {}

@@ -6,7 +6,17 @@ from typing import Annotated
 
 import typer
 
-from poolboard import __version__, cli_doctor, cli_each, cli_journal, cli_limits, cli_start, cli_wishes
+from poolboard import (
+    __version__,
+    cli_budget,
+    cli_doctor,
+    cli_each,
+    cli_journal,
+    cli_limits,
+    cli_parts,
+    cli_start,
+    cli_wishes,
+)
 from poolboard.cli_options import Deed, Detach, Headless, Journal, Json, NewestRun, Run, Why, Workers
 from poolboard.exit_codes import MEANINGS
 
@@ -145,13 +155,27 @@ def list_runs(journal: Journal = None, as_json: Json = False) -> Deed:
 
 
 @app.command()
-def pause(run: Run, why: Why = None, journal: Journal = None, as_json: Json = False) -> Deed:
-    """Start nothing new; what is active parks at its next stage boundary."""
+def pause(
+    run: Run,
+    child: cli_parts.Child = None,
+    stage: cli_parts.Stage = None,
+    worker: cli_parts.Worker = None,
+    why: Why = None,
+    journal: Journal = None,
+    as_json: Json = False,
+) -> Deed:
+    """Start nothing new; what is active parks at its next stage boundary, without a slot. Or a part of the run only.
+
+    \b
+    poolboard pause 3f2a --stage fetch --why 'the server is down'
+    poolboard pause 3f2a --child 7,12-19
+    poolboard pause 3f2a --worker 2
+    """
 
     def act() -> int:
-        from poolboard import cli_status
+        from poolboard import parts
 
-        return cli_status.wish(journal, run, "pause", why=why, as_json=as_json)
+        return parts.wish(journal, run, "pause", parts.of(child, stage, worker), why=why, as_json=as_json)
 
     return act
 
@@ -159,6 +183,12 @@ def pause(run: Run, why: Why = None, journal: Journal = None, as_json: Json = Fa
 @app.command()
 def resume(
     run: Run,
+    child: cli_parts.Child = None,
+    stage: cli_parts.Stage = None,
+    worker: cli_parts.Worker = None,
+    max_duration: cli_budget.MaxDuration = None,
+    max_failures: cli_budget.MaxFailures = None,
+    max_usage: cli_budget.MaxUsage = None,
     why: Why = None,
     accept_code: Annotated[
         bool, typer.Option("--accept-code", help="Go on although the workflow's file was edited.")
@@ -167,12 +197,25 @@ def resume(
     detach: Detach = False,
     as_json: Json = False,
 ) -> Deed:
-    """Let a paused, stopped or crashed run go on, and follow it."""
+    """Let a paused, stopped, blocked or crashed run go on, and follow it; or a paused part of a live one.
+
+    A limit that is given is the run's from now on; 0 lifts it. Example: poolboard resume 3f2a --max-failures 50
+    """
 
     def act() -> int:
-        from poolboard import cli_run
+        from poolboard import budget_words, cli_run, parts
+        from poolboard.engine.errors import UserMistake
+        from poolboard.engine.views import WHOLE
 
-        return cli_run.resume(journal, run, why=why, accept_code=accept_code, detach=detach, as_json=as_json)
+        part = parts.of(child, stage, worker)
+        budget = budget_words.table(max_duration, max_failures, max_usage or [])
+        if part == WHOLE:
+            return cli_run.resume(
+                journal, run, why=why, accept_code=accept_code, budget=budget, detach=detach, as_json=as_json
+            )
+        if budget or accept_code:
+            raise UserMistake("limits and --accept-code are of the whole run: not with --child, --stage, --worker")
+        return parts.wish(journal, run, "resume", part, why=why, as_json=as_json)
 
     return act
 
@@ -198,6 +241,8 @@ def stop(
 app.command()(cli_wishes.cancel)
 app.command()(cli_wishes.retry)
 app.command()(cli_wishes.workers)
+app.command()(cli_parts.slots)
+app.command()(cli_parts.concurrency)
 app.command()(cli_limits.limit)
 app.command()(cli_doctor.doctor)
 app.add_typer(cli_journal.app, name="journal")

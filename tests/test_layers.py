@@ -85,6 +85,8 @@ def test_the_screen_and_the_command_line_see_the_journal_through_the_monitor_alo
     open_to_all = {
         "poolboard.engine.errors",
         "poolboard.engine.monitor",
+        "poolboard.engine.ranges",
+        "poolboard.engine.budget",
         "poolboard.engine.restarts",
         "poolboard.engine.views",
         "poolboard.journal.errors",
