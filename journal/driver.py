@@ -18,6 +18,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Final, Literal
 from urllib.parse import quote
 
+from .clock import follow_wall
 from .errors import JournalError, JournalUnusable, StorageUnavailable
 
 __all__ = [
@@ -127,10 +128,12 @@ def connect_memory(name: str, *, readonly: bool) -> Connection:
     )
     connection.execute("PRAGMA foreign_keys = ON")
     connection.execute(f"PRAGMA query_only = {readonly}")
+    follow_wall(connection)
     return connection
 
 
 def _configure(connection: Connection, *, readonly: bool, synchronous: Synchronous) -> None:
+    follow_wall(connection)
     connection.execute("PRAGMA foreign_keys = ON")
     connection.execute("PRAGMA wal_autocheckpoint = 0")
     if readonly:

@@ -9,11 +9,12 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.resources import files
 from pathlib import Path
 from typing import Final
 
+from .clock import MachineClock, follow, keep, this_machine
 from .driver import Connection, Synchronous, connect, sqlite, translate
 from .errors import JournalUnusable
 from .lease import SELECT_LIVE
@@ -42,7 +43,14 @@ def file_system(folder: Path) -> str:
     return found[1]
 
 
-def open_writer(path: Path, *, create: bool, synchronous: Synchronous, probe: Probe = file_system) -> Connection:
+def open_writer(
+    path: Path,
+    *,
+    create: bool,
+    synchronous: Synchronous,
+    probe: Probe = file_system,
+    machine: MachineClock | None = None,
+) -> Connection:
     """Return a connection that may write, making the file first if it is missing and ``create`` is given.
 
     Raises JournalUnusable and leaves the file alone if it is not a journal of a version that this program knows.
@@ -64,13 +72,14 @@ def open_writer(path: Path, *, create: bool, synchronous: Synchronous, probe: Pr
         try:
             if version < SCHEMA_VERSION:
                 install(connection)
+            keep_clock(connection, machine or this_machine())
         except BaseException:
             connection.close()
             raise
         return connection
 
 
-def open_reader(path: Path) -> Connection:
+def open_reader(path: Path, machine: MachineClock | None = None) -> Connection:
     """Return a connection that can only read; raises JournalUnusable for a missing file or one that is no journal."""
     with clear_errors(path):
         if path.is_dir():
@@ -79,7 +88,20 @@ def open_reader(path: Path) -> Connection:
             raise JournalUnusable(f"no journal at {path}")
         if _version(path) < SCHEMA_VERSION:
             raise JournalUnusable(f"no journal at {path} yet: the file is empty, or of an older version")
-        return connect(path, readonly=True)
+        connection = connect(path, readonly=True)
+        try:
+            follow(connection, machine or this_machine())
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+
+def keep_clock(connection: Connection, machine: MachineClock) -> None:
+    """Have a writer's connection follow the store's clock. A full disk or a long lock must not keep it from opening."""
+    follow(connection, machine)
+    with suppress(sqlite.OperationalError):
+        keep(connection, machine)
 
 
 @contextmanager

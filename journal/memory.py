@@ -6,8 +6,9 @@ from itertools import count
 from pathlib import Path
 from typing import Final
 
+from .clock import follow, this_machine
 from .driver import connect_memory
-from .file import install
+from .file import install, keep_clock
 from .reader import Reader
 from .reading import Reading
 from .sqlite import SqliteJournal
@@ -36,7 +37,10 @@ class MemoryJournal(SqliteJournal):
         connection = connect_memory(name, readonly=False)
         try:
             install(connection)
-            reading = await Reading.over(connect_memory(name, readonly=True), Path(f"memory:{name}"))
+            keep_clock(connection, this_machine())
+            looking = connect_memory(name, readonly=True)
+            follow(looking, this_machine())
+            reading = await Reading.over(looking, Path(f"memory:{name}"))
         except BaseException:
             connection.close()
             raise
