@@ -84,8 +84,9 @@ def runs_screen(journal: str | None) -> int:
     """Open the screen of all runs, or list them where there is no terminal."""
     if not has_terminal():
         from poolboard.cli_status import list_runs
+        from poolboard.selection import Selection
 
-        return list_runs(journal, as_json=False)
+        return list_runs(journal, Selection(), as_json=False)
     from poolboard.tui.app import run_dashboard
 
     return _screen_code(run_dashboard(journal, None))
