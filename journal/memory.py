@@ -13,11 +13,9 @@ from .reader import Reader
 from .reading import Reading
 from .sqlite import SqliteJournal
 from .together import TOGETHER
-from .writer import BUSY_LIMIT_S, Writer
+from .writer import Writer
 
 ADAPTER: Final = "memory"
-#: Both sides wait for each other here, unlike in a WAL: reads last a moment, so that is long enough.
-BUSY_MS: Final = int(BUSY_LIMIT_S * 1000)
 
 _unnamed = count(1)
 
@@ -45,8 +43,6 @@ class MemoryJournal(SqliteJournal):
             connection.close()
             raise
         journal = cls(reading.path, Writer(connection, str(reading.path), together=TOGETHER), Reader(reading))
-        # The writer waits by itself for BEGIN, but a COMMIT here waits for readers.
-        await journal.transact(lambda tx: tx.execute(f"PRAGMA busy_timeout = {BUSY_MS}"))
         journal._name = name
         return journal
 

@@ -16,7 +16,7 @@ from . import lease as leases
 from .clock import MachineClock
 from .driver import ADAPTER, Synchronous
 from .errors import StorageUnavailable
-from .file import Probe, file_system, open_writer
+from .file import open_writer
 from .model import (
     AppendOutcome,
     Event,
@@ -28,6 +28,7 @@ from .model import (
     RunVersion,
     SnapshotTail,
 )
+from .place import Probe, file_system
 from .reader import Reader
 from .together import TOGETHER
 from .transaction import Transaction
