@@ -47,9 +47,13 @@ class PoolScreen(Screen[None]):
             remembered = self.session.preferences.of_list(table.id or "")
             if remembered is not None:
                 table.restore(remembered)
-        hint = HINTS.get(self.SCOPE)
-        if hint is not None and self.session.hints and self.session.preferences.first_time(self.SCOPE):
-            self.app.notify(hint, title="The first time here", markup=False, timeout=15)
+        self.call_after_refresh(self._hint)
+
+    def _hint(self) -> None:
+        """Tell a newcomer what matters on this screen, once, and only when it is really looked at."""
+        hint = HINTS.get(self.SCOPE) if self.is_current and self.session.hints else None
+        if hint is not None and self.session.preferences.first_time(self.SCOPE):
+            self.app.notify(hint, title="The first time here", markup=False, timeout=10)
 
     def key_bar(self) -> ComposeResult:
         """Compose the key bar, always the last line."""
