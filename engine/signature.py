@@ -4,27 +4,31 @@ from __future__ import annotations
 
 import inspect
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from .payload import Codec, Unrecordable
 
+#: Characters of a default value that a person is shown.
+DEFAULT_LIMIT = 80
+
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One parameter that a caller gives."""
+    """One parameter that a caller gives; ``default`` is text for a person, empty if there is none."""
 
     name: str
     codec: Codec
     required: bool
     annotation: str
+    default: str
 
 
 class Signature:
     """The callable's own parameters (without ``ctx`` for workflows) and its result."""
 
-    __slots__ = ("_inspected", "name", "parameters", "result")
+    __slots__ = ("_by_place", "_inspected", "name", "parameters", "result")
 
     def __init__(self, function: Callable[..., Any], *, skip_first: bool) -> None:
         self.name = function.__name__
@@ -36,12 +40,14 @@ class Signature:
                 f"{self.name}: *args and **kwargs ({', '.join(odd)}) cannot be recorded; name the parameters"
             )
         self._inspected = inspect.Signature(listed)
+        self._by_place = all(p.kind is not p.KEYWORD_ONLY for p in listed)
         self.parameters = {
             p.name: Parameter(
                 p.name,
                 Codec(hints.get(p.name, Any), f"{self.name}({p.name})"),
                 p.default is p.empty,
                 _spelled(hints.get(p.name, Any)),
+                "" if p.default is p.empty else _shown(p.default),
             )
             for p in listed
         }
@@ -51,12 +57,16 @@ class Signature:
         self, args: tuple[object, ...], kwargs: Mapping[str, object]
     ) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return the arguments by parameter name, typed and as JSON; raises TypeError for a call that does not fit."""
-        try:
-            bound = self._inspected.bind(*args, **kwargs)
-        except TypeError as error:
-            raise TypeError(f"{self.name}: {error}") from None
+        given: Iterable[tuple[str, object]]
+        if not kwargs and len(args) == len(self.parameters) and self._by_place:
+            given = zip(self.parameters, args, strict=True)
+        else:
+            try:
+                given = self._inspected.bind(*args, **kwargs).arguments.items()
+            except TypeError as error:
+                raise TypeError(f"{self.name}: {error}") from None
         typed, plain = {}, {}
-        for name, value in bound.arguments.items():
+        for name, value in given:
             typed[name], plain[name] = self.parameters[name].codec.take(value)
         return typed, plain
 
@@ -93,3 +103,11 @@ def _hints(function: Callable[..., Any]) -> dict[str, Any]:
 
 def _spelled(annotation: Any) -> str:
     return annotation.__name__ if isinstance(annotation, type) else str(annotation).replace("typing.", "")
+
+
+def _shown(default: object) -> str:
+    try:
+        text = repr(default)
+    except Exception:
+        return f"a {type(default).__name__}"
+    return text if len(text) <= DEFAULT_LIMIT else text[: DEFAULT_LIMIT - 1] + "…"
