@@ -7,7 +7,7 @@ import hashlib
 import importlib
 import importlib.util
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
@@ -75,6 +75,8 @@ class Module:
     path: Path
     digest: str
     workflows: dict[str, Workflow[Any, Any]]
+    #: What the file's stages need of named limits, by stage; one that is made inside a function is not seen.
+    needs: dict[str, tuple[tuple[str, int], ...]] = field(default_factory=dict)
     ended_at: int | None = None
 
     def pick(self, name: str | None) -> Workflow[Any, Any]:
@@ -108,7 +110,8 @@ def load(path: Path, wanted: str | None = None) -> Module:
     found = [value for value in vars(module).values() if isinstance(value, Workflow)]
     own = {w.name: w for w in found if w.function.__module__ == module.__name__}
     others = {w.name: w for w in found if w.name not in own}
-    return Module(path, digest, others | own | _mapped(module, wanted), ended_at)
+    needs = {value.name: value.needs for value in vars(module).values() if isinstance(value, Stage) and value.needs}
+    return Module(path, digest, others | own | _mapped(module, wanted), needs, ended_at)
 
 
 def _mapped(module: ModuleType, wanted: str | None) -> dict[str, Workflow[Any, Any]]:

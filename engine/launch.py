@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 import uuid
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ from .errors import CoordinatorGone, UserMistake
 from .folder import RunFolder, chosen_journal, make_private
 from .header import RunHeader
 from .intent import Intent
+from .limit_spec import check_needs, parse_limits
 
 DEFAULT_SLOTS = 4
 PROBE_LIMIT_S = 60.0
@@ -42,6 +44,8 @@ class RunRequest:
     slots: int | None = None
     name: str | None = None
     lease_s: float = 30.0
+    #: Named limits as a table of the configuration has them; they go before the workflow's own.
+    limits: Mapping[str, int | str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +95,7 @@ async def start_run(request: RunRequest) -> str:
     folder = RunFolder.of(run_id)
     folder.socket_path()
     told = await probe(path, workflow, request.inputs)
+    limits = _limits(told, request.limits)
     header = RunHeader(
         path=str(path),
         workflow=told["workflow"],
@@ -102,10 +107,20 @@ async def start_run(request: RunRequest) -> str:
         lease_s=request.lease_s,
         max_depth=told["max_depth"],
         concurrency=told["concurrency"],
+        limits=limits,
     )
     journal_path = await _record(request, run_id, header, folder)
     await start_coordinator(journal_path, run_id, str(folder.path), "resume")
     return run_id
+
+
+def _limits(told: Mapping[str, Any], given: Mapping[str, int | str]) -> dict[str, str]:
+    """Return the run's limits, in words; raises UserMistake where a stage of the file could never get what it needs."""
+    specs = parse_limits({**told["limits"], **given})
+    for stage, needs in told["needs"].items():
+        if (why := check_needs(needs, specs, f"stage {stage}")) is not None:
+            raise UserMistake(why)
+    return {name: str(spec) for name, spec in specs.items()}
 
 
 async def _record(request: RunRequest, run_id: str, header: RunHeader, folder: RunFolder) -> Path:

@@ -42,6 +42,9 @@ def answer(path: str, name: str | None, words: dict[str, str], values: dict[str,
         "max_depth": workflow.max_depth,
         "concurrency": workflow.concurrency,
         "parameters": signature.described(),
+        # Those of the workflow itself go before those that others in its file name.
+        "limits": {k: v for one in (*module.workflows.values(), workflow) for k, v in one.limits.items()},
+        "needs": {stage: dict(needs) for stage, needs in module.needs.items()},
     }
 
 

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from poolboard.engine.authoring import stage, workflow
     from poolboard.engine.context import Context
-    from poolboard.engine.errors import ChildError, StageError
+    from poolboard.engine.errors import ChildError, LimitError, StageError
+    from poolboard.engine.limit_calls import observe
     from poolboard.engine.result import Result
     from poolboard.engine.views import RunView
     from poolboard.handle import Handle, RunFailed
@@ -23,6 +24,7 @@ __all__ = [
     "ChildError",
     "Context",
     "Handle",
+    "LimitError",
     "Pool",
     "Result",
     "RunFailed",
@@ -30,6 +32,7 @@ __all__ = [
     "StageError",
     "__version__",
     "map",
+    "observe",
     "run",
     "stage",
     "workflow",
@@ -38,12 +41,14 @@ __all__ = [
 _HOMES = {
     "ChildError": "poolboard.engine.errors",
     "Context": "poolboard.engine.context",
+    "LimitError": "poolboard.engine.errors",
     "Handle": "poolboard.handle",
     "Pool": "poolboard.pool",
     "Result": "poolboard.engine.result",
     "RunFailed": "poolboard.handle",
     "RunView": "poolboard.engine.views",
     "StageError": "poolboard.engine.errors",
+    "observe": "poolboard.engine.limit_calls",
     "map": "poolboard.pool",
     "run": "poolboard.pool",
     "stage": "poolboard.engine.authoring",

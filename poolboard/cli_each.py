@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 from typer.core import TyperCommand
 
+from poolboard.cli_limits import Limits, SharedLimits
+
 if TYPE_CHECKING:
     from poolboard.each_job import Job
     from poolboard.each_run import Manners
@@ -71,6 +73,8 @@ def each(
     joblog: Annotated[
         str | None, typer.Option(help="Write a line per item, in GNU parallel's columns.", metavar="FILE")
     ] = None,
+    limit: Limits = None,
+    shared_limit: SharedLimits = None,
     env: Annotated[
         list[str] | None,
         typer.Option(help="A variable that the commands need; its value is recorded nowhere.", metavar="NAME[=VALUE]"),
@@ -110,7 +114,9 @@ def each(
     given: list[str] | None = context.meta.get(_META)
 
     def act() -> int:
-        from poolboard import each_run
+        from dataclasses import replace
+
+        from poolboard import each_run, limit_words
 
         words = command or []
         source = _source(words, given, csv, null, max_args)
@@ -123,6 +129,7 @@ def each(
             prefix = resume or retry_failed or ""
             return each_run.again("resume" if resume is not None else "retry", prefix, words, source, manners)
         job = _job(words, jobs, max_args, argv, retries, timeout, halt, allow_failures, results, env or [])
+        job = replace(job, limits=limit_words.table(limit or [], shared_limit or []) or None)
         _go_to(cwd)
         return (each_run.dry_run if dry_run else each_run.start)(job, source, manners)
 

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from poolboard import cli_limits
 from poolboard.cli_options import Deed, Detach, Headless, Journal, Json, Workers
 
 
@@ -27,6 +28,8 @@ def run(
     workers: Workers = None,
     slots: Annotated[int | None, typer.Option(help="Runs at once in each worker; default: 4.", min=1, max=4096)] = None,
     name: Annotated[str | None, typer.Option(help="What to call the run; default: the workflow's name.")] = None,
+    limit: cli_limits.Limits = None,
+    shared_limit: cli_limits.SharedLimits = None,
     journal: Journal = None,
     headless: Headless = False,
     detach: Detach = False,
@@ -48,11 +51,12 @@ def run(
             from poolboard import input_help
 
             return input_help.told(target, as_json=as_json)
-        from poolboard import cli_run, inputs
+        from poolboard import cli_run, inputs, limit_words
         from poolboard.engine.launch import RunRequest
 
         found = inputs.gathered(given or [], input_json, input_file)
-        request = RunRequest(target, found, journal, workers, slots, name)
+        limits = limit_words.table(limit or [], shared_limit or [])
+        request = RunRequest(target, found, journal, workers, slots, name, limits=limits)
         if watch:
             from poolboard import rerunning
 

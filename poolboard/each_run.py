@@ -78,7 +78,9 @@ def start(job: Job, source: Source, manners: Manners) -> int:
     workers, slots = workers_and_slots(job.jobs, manners.workers or os.cpu_count() or 1)
     name = manners.name or words.shown(job.title)[:NAME_LIMIT]
     inputs = {"job": asdict(job)}
-    run_id = asyncio.run(start_run(RunRequest(f"{each.__file__}:each", inputs, manners.journal, workers, slots, name)))
+    limits = job.limits or {}
+    request = RunRequest(f"{each.__file__}:each", inputs, manners.journal, workers, slots, name, limits=limits)
+    run_id = asyncio.run(start_run(request))
     feeder = Feeder(template, wanted, _folder(run_id) / LIST_FILE)
     feeder.start()
     return _Attendance(run_id, manners, feeder, log).attend()

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
         ControlView,
         CoordinatorView,
         Counts,
+        LimitView,
         RunView,
         StageView,
         Summary,
@@ -84,6 +85,7 @@ def of_summary(summary: Summary) -> Shape:
         "rate_per_s": round(summary.rate_per_s, 3),
         "eta_s": None if summary.eta_s is None else [round(guess, 1) for guess in summary.eta_s],
         "alerts": list(summary.alerts),
+        "limits": [of_limit(limit) for limit in summary.limits],
     }
 
 
@@ -153,6 +155,11 @@ def of_worker(worker: WorkerView) -> Shape:
         "rss_bytes": worker.rss_bytes,
         "restarts": worker.restarts,
     }
+
+
+def of_limit(limit: LimitView) -> Shape:
+    """Return one named limit: who holds it, who waits for it and why (the first of each; totals beside)."""
+    return asdict(limit)
 
 
 def of_coordinator(coordinator: CoordinatorView) -> Shape:

@@ -16,6 +16,11 @@ FOLDERS = ("journal", "engine", "tui", "themes")
 PURE = (
     "engine/pool.py",
     "engine/replay.py",
+    "engine/admission.py",
+    "engine/admission_reason.py",
+    "engine/bucket.py",
+    "engine/limit_spec.py",
+    "engine/limit_view.py",
     "engine/summary.py",
     "journal/states.py",
     "tui/rows.py",
@@ -85,6 +90,7 @@ def test_the_screen_and_the_command_line_see_the_journal_through_the_monitor_alo
         "poolboard.engine.launch",
         "poolboard.engine.authoring",
         "poolboard.engine.context",
+        "poolboard.engine.limit_calls",
         "poolboard.engine.result",
     }
     #: The tools that look after files and processes themselves, whether or not a run is there.

@@ -143,6 +143,8 @@ class BoardLists(Vertical):
     @property
     def has_row(self) -> bool:
         """Say whether the cursor is on something that can be opened."""
+        if self.front.rows.group(self.front.rows.cursor) is not None:
+            return True
         if self.view in ("failures", "journal"):
             return self.front.current() is not None
         return self.current_child() is not None
@@ -186,9 +188,11 @@ class BoardLists(Vertical):
             words = f"{failed} failed in {groups} ways" if len(self.failures) != 1 else f"{failed} failed in one way"
             return [Piece(words, "$quiet", 7), Piece("1 marks what failed first", "$quiet", 2)]
         if self.view != "children":
-            return []
+            return list_line([], self.front.rows, "", ascii=self._ascii, ranging=self.front.ranging).right
         note = "reading…" if self.still_reading and children else ""
-        return list_line([], self.children_table.rows, self.filter_text, ascii=self._ascii, note=note).right
+        table = self.children_table
+        ranging = table.ranging
+        return list_line([], table.rows, self.filter_text, ascii=self._ascii, note=note, ranging=ranging).right
 
     def _nothing(self) -> tuple[str, ...]:
         if self._filters.get("children"):
