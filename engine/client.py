@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 from . import wire
 from .errors import CoordinatorGone
 from .folder import RunFolder
 from .views import Summary
+from .wish import Wish
 
 CONNECT_LIMIT_S = 2.0
 #: Every wish is acknowledged within this time (SPEC 1.A).
@@ -59,13 +60,28 @@ class Client(asyncio.Protocol):
             elif self._transport is None:
                 raise CoordinatorGone("the coordinator hung up")
 
-    async def control(
-        self, verb: wire.Verb, by: str, why: str | None, *, now: bool, count: int | None
-    ) -> wire.ControlAnswer:
+    async def control(self, wish: Wish) -> wire.ControlAnswer:
         """Pass a wish on and return the answer; raises CoordinatorGone."""
+        part = wish.part
+        return await self.wish(
+            wish.verb,
+            lambda req: wire.ControlRequest(
+                req=req,
+                verb=wish.verb,
+                by=wish.by,
+                why=wish.why,
+                now=wish.now,
+                count=wish.count,
+                scope=wire.Scope(children=list(part.children), stage=part.stage, worker=part.worker),
+                budget=wish.budget or None,
+            ),
+        )
+
+    async def wish(self, what: str, of: Callable[[int], wire.Message]) -> wire.ControlAnswer:
+        """Send the message that ``of`` makes for a number and return the answer; raises CoordinatorGone."""
         self._next_req += 1
         req = self._next_req
-        self._send(wire.ControlRequest(req=req, verb=verb, by=by, why=why, now=now, count=count))
+        self._send(of(req))
         try:
             async with asyncio.timeout(ANSWER_LIMIT_S):
                 while req not in self._answers:
@@ -73,7 +89,7 @@ class Client(asyncio.Protocol):
                         raise CoordinatorGone("the coordinator hung up before it answered")
                     await self._wait()
         except TimeoutError:
-            raise CoordinatorGone(f"no answer to {verb} in {ANSWER_LIMIT_S:g} s") from None
+            raise CoordinatorGone(f"no answer to {what} in {ANSWER_LIMIT_S:g} s") from None
         return self._answers.pop(req)
 
     async def _wait(self) -> None:

@@ -6,11 +6,13 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 from . import wire
-from .control import Controller, Refusal, granting
+from .control import Refusal
 from .peers import Peer
 from .views import Summary
+from .wishes import Wishes
 
 TICK_S = 0.05
 
@@ -28,10 +30,12 @@ class Subscription:
 class ClientDesk:
     """Serves screens: at most one summary outstanding for each, none that says nothing new."""
 
-    def __init__(self, controller: Controller, summary: Callable[[], Awaitable[Summary]]) -> None:
-        self._controller, self._summary = controller, summary
+    def __init__(self, wishes: Wishes, summary: Callable[[], Awaitable[Summary]]) -> None:
+        self._wishes, self._summary = wishes, summary
         self._subscriptions: dict[Peer, Subscription] = {}
         self._tasks: set[asyncio.Task[None]] = set()
+        #: Who grants wishes about limits and prompts: a sentence comes back, or Refusal is raised.
+        self.others: dict[type, Callable[[Any], Awaitable[str]]] = {}
 
     @property
     def watched(self) -> bool:
@@ -47,11 +51,12 @@ class ClientDesk:
                 if (subscription := self._subscriptions.get(peer)) is not None:
                     subscription.seen = True
             case wire.ControlRequest():
-                task = asyncio.ensure_future(self._grant(peer, message))
-                self._tasks.add(task)
-                task.add_done_callback(self._tasks.discard)
+                self._begin(peer, message.req, self._wishes.grant(message))
             case _:
-                raise wire.WireError(f"a client does not say {type(message).__name__}")
+                grant = self.others.get(type(message))
+                if grant is None:
+                    raise wire.WireError(f"a client does not say {type(message).__name__}")
+                self._begin(peer, message.req, grant(message))  # type: ignore[union-attr]
 
     def lost(self, peer: Peer) -> None:
         """The screen hung up."""
@@ -79,10 +84,16 @@ class ClientDesk:
         """Send everyone the last word."""
         await self.send_to(list(self._subscriptions.items()), time.monotonic())
 
-    async def _grant(self, peer: Peer, message: wire.ControlRequest) -> None:
+    def _begin(self, peer: Peer, req: int, granted: Awaitable[str]) -> None:
+        task = asyncio.ensure_future(self._grant(peer, req, granted))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _grant(self, peer: Peer, req: int, granted: Awaitable[str]) -> None:
         try:
-            told, ok = await granting(self._controller, message), True
+            told, ok = await granted, True
         except Refusal as refusal:
             told, ok = str(refusal), False
-        state, revision = self._controller.state, self._controller.revision
-        peer.send(wire.ControlAnswer(req=message.req, ok=ok, message=told, state=state, revision=revision))
+        controller = self._wishes.controller
+        state, revision = controller.state, controller.revision
+        peer.send(wire.ControlAnswer(req=req, ok=ok, message=told, state=state, revision=revision))

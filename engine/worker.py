@@ -15,7 +15,7 @@ from typing import Any
 
 from poolboard.journal.reader import Reader
 
-from . import faults, logs, spawn, strays, wire
+from . import faults, hosting, logs, spawn, strays, wire, wire_limits
 from .attempt import Attempt, Gate, Surroundings
 from .channel import Channel
 from .definitions import Module, load
@@ -41,7 +41,7 @@ class Worker:
         self._settings, self._module = settings, module
         self._folder = RunFolder(Path(settings.header.folder))
         self._channel = Channel(self._on_message, self._on_lost)
-        self._gate = Gate(asyncio.Event())
+        self._gate = Gate()
         self._around = Surroundings(
             settings.run_id,
             settings.number,
@@ -50,6 +50,7 @@ class Worker:
             self._channel,
             reader,
             self._gate,
+            asyncio.get_running_loop(),
         )
         self._threads = Threads(settings.header.slots * 4 + SPARE_THREADS)
         self._attempts: dict[int, tuple[Attempt, asyncio.Task[None]]] = {}
@@ -83,6 +84,7 @@ class Worker:
                 identity=str(ProcessIdentity.own()),
                 digest=self._module.digest,
                 held=[(a.n, a.generation, a.epoch) for a, _ in self._attempts.values()],
+                limits=[held for a, _ in self._attempts.values() if a.limits for held in a.limits.held()],
             )
         )
 
@@ -101,10 +103,13 @@ class Worker:
                 if attempt := self._held(message.n, message.generation):
                     attempt.slot.granted()
             case wire.ControlNow():
-                self._steer(message.state)
+                self._gate.set(running=message.state == "running", stages=message.stages)
+                self._threads.allow(message.slots * 4 + SPARE_THREADS)
+            case wire.HoldRun():
+                if attempt := self._held(message.n, message.generation):
+                    attempt.hold(message.held)
             case wire.Welcome():
                 self._epoch = message.epoch
-                self._steer(message.control)
                 self._channel.welcomed()
             case wire.Adopted():
                 if attempt := self._held(message.n, message.generation):
@@ -113,6 +118,10 @@ class Worker:
             case wire.Abandon():
                 if self._held(message.n, message.generation):
                     self._attempts[message.n][1].cancel()
+            case wire_limits.LimitAnswer():
+                attempt = self._held(message.n, message.generation)
+                if attempt is not None and attempt.limits is not None:
+                    attempt.limits.answered(message)
             case wire.Goodbye():
                 self._done.set()
             case _:
@@ -137,12 +146,6 @@ class Worker:
             del self._attempts[attempt.n]
         if not task.cancelled() and (error := task.exception()) is not None:
             log.error("attempt %d of #%d: %r", attempt.generation, attempt.n, error)
-
-    def _steer(self, state: str) -> None:
-        if state == "running":
-            self._gate.opened.set()
-        else:
-            self._gate.opened.clear()
 
     # --- losing the coordinator ----------------------------------------------------------------------------------
 
@@ -184,12 +187,13 @@ def _read_settings() -> WorkerSettings:
 def main() -> Any:
     """Run one worker process."""
     faults.arm("worker")
+    hosting.enter_worker()
     spawn.forget_import_root()
     settings = _read_settings()
     logs.attribute_prints()
     logs.to_stderr()
     try:
-        module = load(Path(settings.header.path))
+        module = load(Path(settings.header.path), settings.header.workflow)
     except UserMistake as mistake:
         sys.exit(f"poolboard: {mistake}")
     if module.digest != settings.digest:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
-from .states import ControlState, RunStatus, WorkState
+from .states import ControlState, HoldScope, RunStatus, WorkState
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class RunRow:
     """One root run as lists show it; counts are of its children (work items but the root), kept, never recounted.
 
     ``active_ms`` is the elapsed time without pauses up to ``active_since``; while the run is active
-    ``active_since`` is the store time from which it counts on, else None.
+    ``active_since`` is the store time from which it counts on, else None. ``read_at`` is the store time of the look.
     """
 
     number: int
@@ -54,6 +54,7 @@ class RunRow:
     lease_holder: str | None
     lease_epoch: int
     lease_age_ms: int | None
+    read_at: int = field(compare=False)
 
     @property
     def total(self) -> int:
@@ -242,6 +243,17 @@ class StageRow:
     failed: int
     total_ms: float
     buckets: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class HoldRow:
+    """What is held back inside a run: ``name`` is a child's n, a stage's name or a worker's place, by ``scope``."""
+
+    scope: HoldScope
+    name: str
+    who: str | None
+    why: str | None
+    at: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 from typer.core import TyperCommand
 
+from poolboard.cli_budget import MaxDuration, MaxFailures
+from poolboard.cli_limits import Limits, SharedLimits
+
 if TYPE_CHECKING:
     from poolboard.each_job import Job
     from poolboard.each_run import Manners
@@ -71,6 +74,10 @@ def each(
     joblog: Annotated[
         str | None, typer.Option(help="Write a line per item, in GNU parallel's columns.", metavar="FILE")
     ] = None,
+    max_duration: MaxDuration = None,
+    max_failures: MaxFailures = None,
+    limit: Limits = None,
+    shared_limit: SharedLimits = None,
     env: Annotated[
         list[str] | None,
         typer.Option(help="A variable that the commands need; its value is recorded nowhere.", metavar="NAME[=VALUE]"),
@@ -110,12 +117,15 @@ def each(
     given: list[str] | None = context.meta.get(_META)
 
     def act() -> int:
-        from poolboard import each_run
+        from dataclasses import replace
+
+        from poolboard import budget_words, each_run, limit_words
 
         words = command or []
         source = _source(words, given, csv, null, max_args)
         log = None if joblog is None else Path(joblog).absolute()
         manners = each_run.Manners(journal, workers, name, headless, detach, as_json, quiet, keep_order, log)
+        manners = replace(manners, budget=budget_words.table(max_duration, max_failures, []))
         _check_manners(manners)
         _take_environment(env or [])
         if resume is not None or retry_failed is not None:
@@ -123,6 +133,7 @@ def each(
             prefix = resume or retry_failed or ""
             return each_run.again("resume" if resume is not None else "retry", prefix, words, source, manners)
         job = _job(words, jobs, max_args, argv, retries, timeout, halt, allow_failures, results, env or [])
+        job = replace(job, limits=limit_words.table(limit or [], shared_limit or []) or None)
         _go_to(cwd)
         return (each_run.dry_run if dry_run else each_run.start)(job, source, manners)
 

@@ -14,8 +14,17 @@ FOLDERS = ("journal", "engine", "tui", "themes")
 
 #: Modules that decide and do nothing else (DESIGN, layout).
 PURE = (
+    "engine/budget.py",
     "engine/pool.py",
+    "engine/pool_calls.py",
+    "engine/pool_holds.py",
+    "engine/ranges.py",
     "engine/replay.py",
+    "engine/admission.py",
+    "engine/admission_reason.py",
+    "engine/bucket.py",
+    "engine/limit_spec.py",
+    "engine/limit_view.py",
     "engine/summary.py",
     "journal/states.py",
     "tui/rows.py",
@@ -76,6 +85,8 @@ def test_the_screen_and_the_command_line_see_the_journal_through_the_monitor_alo
     open_to_all = {
         "poolboard.engine.errors",
         "poolboard.engine.monitor",
+        "poolboard.engine.ranges",
+        "poolboard.engine.budget",
         "poolboard.engine.restarts",
         "poolboard.engine.views",
         "poolboard.journal.errors",
@@ -85,12 +96,26 @@ def test_the_screen_and_the_command_line_see_the_journal_through_the_monitor_alo
         "poolboard.engine.launch",
         "poolboard.engine.authoring",
         "poolboard.engine.context",
+        "poolboard.engine.limit_calls",
         "poolboard.engine.result",
     }
     #: The tools that look after files and processes themselves, whether or not a run is there.
-    caretakers = {"doctor", "leftovers", "machine", "premises", "run_folders", "upkeep"}
+    caretakers = {"doctor", "leftovers", "machine", "premises", "run_folders", "upkeep", "deletion"}
+    #: What hands a run on reads more of it than a screen shows.
+    caretakers |= {"spans", "run_export", "run_facts", "report_page", "report_pictures"}
     #: ``each`` keeps files of its own in its run's folder, beside the logs.
-    own_files = {"each_run": {"poolboard.engine.folder"}, "item_files": {"poolboard.engine.logs"}}
+    own_files = {
+        "each_run": {"poolboard.engine.folder"},
+        "item_files": {"poolboard.engine.logs"},
+        # Turns a program's values into inputs, and reads thousands of results back as typed values.
+        "pool": {
+            "poolboard.engine",
+            "poolboard.engine.folder",
+            "poolboard.engine.payload",
+            "poolboard.engine.signature",
+            "poolboard.journal.reader",
+        },
+    }
     for folder, more in (("tui", set()), ("poolboard", starters)):
         for path in (ROOT / folder).glob("*.py"):
             if folder == "poolboard" and path.stem in caretakers:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import ClassVar, Final
 
 from textual.app import ComposeResult
@@ -9,11 +10,14 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.screen import ModalScreen
 
-from .action import Action, Scope, Situation
+from .action import Action, Scope
 from .actions import in_scope
 from .line import Line, Piece, Sides
+from .text import wrap_words
 from .text_pane import PaneLine, TextPane
 
+#: Where the words begin: behind the keys.
+_INDENT: Final = 15
 _FILTER_HELP: Final = (
     "word         rows whose text holds it; all words must match",
     '"two words"  the words together',
@@ -30,10 +34,12 @@ class HelpScreen(ModalScreen[None]):
         Binding("escape,q,question_mark,f1,enter", "close", "close", show=False, id="help.close"),
     ]
 
-    def __init__(self, scope: Scope, situation: Situation) -> None:
+    def __init__(self, scope: Scope, reason_now: Callable[[Action], str | None]) -> None:
         super().__init__()
         self._scope_name: Final = scope
-        self._situation: Final = situation
+        self._reasons: Final = {
+            action.id: reason for action in (*in_scope(scope), *in_scope("table")) if (reason := reason_now(action))
+        }
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="sheet"):
@@ -41,9 +47,15 @@ class HelpScreen(ModalScreen[None]):
             yield TextPane(id="help-text")
 
     def on_mount(self) -> None:
+        self.query_one(TextPane).focus()
+
+    def on_resize(self) -> None:
+        """The words are wrapped for the width, which is known only now."""
+        self.call_after_refresh(self._fill)
+
+    def _fill(self) -> None:
         pane = self.query_one(TextPane)
-        pane.set_lines(self.lines())
-        pane.focus()
+        pane.set_lines(_wrapped(self.lines(), pane.size.width - 2))
 
     def lines(self) -> list[PaneLine]:
         """Return the help text for the scope that it was opened in."""
@@ -60,7 +72,7 @@ class HelpScreen(ModalScreen[None]):
         return lines
 
     def _lines_of(self, action: Action) -> list[PaneLine]:
-        reason = action.reason(self._situation)
+        reason = self._reasons.get(action.id)
         line = PaneLine(f"  {action.all_keys:<12} {action.help}", "quiet" if reason else "")
         return [line, PaneLine(f"  {'':<12} (not now: {reason})", "quiet")] if reason else [line]
 
@@ -70,3 +82,8 @@ class HelpScreen(ModalScreen[None]):
 
     def action_close(self) -> None:
         self.dismiss(None)
+
+
+def _wrapped(lines: Sequence[PaneLine], cells: int) -> list[PaneLine]:
+    """Wrap between words, below the words and not below the keys."""
+    return [line._replace(text=text) for line in lines for text in wrap_words(line.text, cells, _INDENT)]

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.bench import __main__ as bench
-from tests.bench import attach, demo, executor, journal, keys, machine, pool, report
+from tests.bench import attach, commands, demo, each, executor, journal, keys, machine, pool, report
 from tests.bench.figure import Figure, Section, Unmeasured, percentile
 from tests.bench.peers import section as peers
 from tests.bench.peers.catalog import EXECUTOR, OURS, Peer
@@ -29,6 +29,8 @@ PAINTED = "\x1b[14;1H\x1b[1;38;2;213;219;230m\u258c \x1b[0m✗\x1b[0m  1,674\x1b
         pytest.param(partial(demo.measure, limit=5, rounds=1), id="demo"),
         pytest.param(partial(attach.measure, children=30, rounds=1), id="attach"),
         pytest.param(partial(keys.measure, presses=3, idle_presses=3), id="keys"),
+        pytest.param(partial(each.measure, items=6, rounds=1, many=12, few=6), id="each"),
+        pytest.param(partial(commands.measure, runs=20, rounds=1), id="commands"),
     ],
 )
 async def test_a_section_produces_every_number(measure: Callable[[], Awaitable[Section]]) -> None:
@@ -75,7 +77,7 @@ def test_a_number_that_was_not_measured_is_an_error_that_names_it() -> None:
 
 def test_a_section_that_does_not_exist_is_named_with_those_that_do(capsys: pytest.CaptureFixture[str]) -> None:
     assert bench.main(["pol"]) == 2
-    assert "'pol'; there are pool, journal, demo, attach, keys, peers" in capsys.readouterr().err
+    assert f"'pol'; there are {', '.join(bench.SECTIONS)}" in capsys.readouterr().err
 
 
 async def test_a_section_that_cannot_be_measured_is_named_and_the_others_go_on(
