@@ -17,6 +17,7 @@ import pytest
 from poolboard.engine import coordinate, launch, takeover, wire
 from poolboard.engine.coordinator import Coordinator
 from poolboard.engine.header import RunHeader
+from poolboard.engine.intent import Errand
 from poolboard.journal import queue
 from poolboard.journal.model import Checkpoint, Claimed, NewRun, NewWork
 from poolboard.journal.sqlite import SqliteJournal
@@ -82,7 +83,7 @@ async def counted_run(
         connection = journal._writer._connection
         counted.synchronous = connection.execute("PRAGMA synchronous").fetchone()[0]
         connection.set_trace_callback(counted.statements.append)
-        await Coordinator(journal, lease, before, header, digest, "resume").run(lambda: None)
+        await Coordinator(journal, lease, before, header, digest, Errand("resume")).run(lambda: None)
         connection.set_trace_callback(None)
         assert (await journal.get_run(run_id)).completed == count
         await journal.release_lease(lease)
