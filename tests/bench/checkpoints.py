@@ -45,7 +45,8 @@ def checkpoint(serial: int) -> Checkpoint:
     return Checkpoint(key, "measure", json.dumps(value), at, at + 9, 9.5)
 
 
-async def _prepared(path: Path, children: int) -> tuple[SqliteJournal, Lease, list[Token]]:
+async def prepared(path: Path, children: int) -> tuple[SqliteJournal, Lease, list[Token]]:
+    """Return a journal with a run of so many claimed children, its lease and their tokens."""
     journal = await SqliteJournal.open(path)
     await journal.create_run(NewRun("bench", "bench", "/", "{}"))
     lease = await journal.acquire_lease("bench", "bench")
@@ -126,8 +127,8 @@ async def checkpoints_per_second(
     folder: Path, callers: int, rounds: int = 5, members: int = MEMBERS_PER_ROUND
 ) -> Rates:
     """Return the rates of so many rounds in two new journals inside a folder."""
-    journal, lease, tokens = await _prepared(folder / f"ours-{callers}.sqlite", callers)
-    other, raw_lease, raw_tokens = await _prepared(folder / f"raw-{callers}.sqlite", callers)
+    journal, lease, tokens = await prepared(folder / f"ours-{callers}.sqlite", callers)
+    other, raw_lease, raw_tokens = await prepared(folder / f"raw-{callers}.sqlite", callers)
     await other.close()
     connection = connect(folder / f"raw-{callers}.sqlite", readonly=False)
     connection.execute("PRAGMA wal_autocheckpoint = 2000")
