@@ -159,8 +159,8 @@ async def test_after_a_takeover_no_verb_of_the_old_coordinator_writes_anything(r
     assert after[:2] == before[:2]
     assert (after[2].changed, after[2].last_seq) == (before[2].changed, before[2].last_seq)
     assert set(queue.__all__) - {"WORK_LEASE_TTL_MS"} == {
-        "adopt", "cancel", "cancel_left", "cancel_tree", "charge", "claim", "close_gap", "commit", "complete", "enqueue",
-        "fail", "finish_as_root", "finish_run", "forget_worker",
+        "adopt", "cancel", "cancel_left", "cancel_tree", "charge", "claim", "close_gap", "commit", "complete",
+        "enqueue", "fail", "finish_as_root", "finish_run", "forget_worker",
         "register_worker", "release", "renew", "retry_failed", "set_control", "set_holds", "set_setting",
         "set_status", "wait", "wake",
     }  # a new verb belongs into the list above  # fmt: skip

@@ -19,6 +19,7 @@ import pytest
 from poolboard.journal import file, queue
 from poolboard.journal.backup import backup
 from poolboard.journal.check import check
+from poolboard.journal.checkpointer import LINGER_FROM_BYTES
 from poolboard.journal.driver import Connection, connect
 from poolboard.journal.errors import JournalUnusable, StorageUnavailable
 from poolboard.journal.file import open_writer
@@ -334,13 +335,22 @@ def watch(path: Path) -> Iterator[Callable[[str], Watcher]]:
         watcher.end()
 
 
-async def work_off(run: StartedRun, after_each: Callable[[], object], children: int = 2000) -> int:
+async def work_off(
+    run: StartedRun,
+    after_each: Callable[[], object],
+    children: int = 2000,
+    first: int = 0,
+    claims_together: bool = True,
+) -> int:
     """Run children with results of 4 KB, a hundred in each commit; return how large the log became at most."""
     log = Path(f"{run.journal.reader.path}-wal")
     largest = 0
-    for start in range(0, children, 100):
+    for start in range(first, children, 100):
         made = await run.enqueue(*(run.child(f"k{n}") for n in range(start, start + 100)))
-        tokens = await asyncio.gather(*(run.claim(item.n) for item in made))
+        if claims_together:
+            tokens = await asyncio.gather(*(run.claim(item.n) for item in made))
+        else:
+            tokens = [await run.claim(item.n) for item in made]
         payload = json.dumps({"value": "x" * 4096})
         for verb, values in (
             (queue.commit, [(token, run.checkpoint(payload=payload)) for token in tokens]),
@@ -371,6 +381,24 @@ async def test_a_reader_that_holds_an_old_state_makes_the_log_grow_within_bounds
     await run.journal.close()
     assert not Path(f"{path}-wal").exists() or Path(f"{path}-wal").stat().st_size < WAL_LEFT_BYTES
     assert check(path).findings == ()
+
+
+async def test_a_lone_caller_below_a_held_state_is_told_of_and_not_held_up(
+    run: StartedRun, path: Path, watch: Callable[[str], Watcher]
+) -> None:
+    """The worst that can be done to the log: nothing shares a commit, and no page of it may be used again.
+
+    Then it grows by some 28 KB a commit, past its limit in the end: SQLite has no way to take the state from a reader.
+    """
+    assert run.journal.held_bytes == 0
+    holder = watch(HOLDS)
+    largest = await work_off(run, lambda: None, children=1200, claims_together=False)
+    assert LINGER_FROM_BYTES < run.journal.held_bytes <= largest < WAL_LIMIT_BYTES
+    holder.end()
+    await work_off(run, lambda: None, children=2400, first=1200)
+    assert run.journal.held_bytes == 0
+    await run.journal.close()
+    assert not Path(f"{path}-wal").exists() or Path(f"{path}-wal").stat().st_size < WAL_LEFT_BYTES
 
 
 async def test_a_screen_stopped_in_its_tracks_holds_nothing_up(
