@@ -19,12 +19,25 @@ from .errors import AmbiguousRun, UnknownRun, UserMistake
 from .folder import RunFolder, chosen_journal
 from .identity import ProcessIdentity
 from .summary import ACTIVE_STATUSES, run_view, stage_views
-from .views import ChildPage, ChildRow, ChildView, CoordinatorView, Cursor, EventView, RunView, Summary
+from .views import (
+    ChildPage,
+    ChildRow,
+    ChildView,
+    CoordinatorView,
+    Cursor,
+    EventView,
+    HoldView,
+    RunView,
+    Summary,
+    UsageView,
+)
 from .watch import FolderWatch
 
 LOG_READ_LIMIT_BYTES = 4 * 1024 * 1024
 #: What a list of events gets of one payload.
 EVENT_LIMIT = 64 * 1024
+#: Holds that a summary lists.
+HOLDS_SHOWN = 50
 
 
 class RunReader:
@@ -168,6 +181,11 @@ class RunReader:
             in_flight=0,
             alerts=(f"the coordinator ended: {words}",) if words else (),
             stamp=row.changed,
+            holds=tuple(
+                HoldView(hold.scope, hold.name, hold.who, hold.why, 0, 0)
+                for hold in (await reader.holds(row.number))[:HOLDS_SHOWN]
+            ),
+            usage=tuple(UsageView(name, used) for name, used in (await reader.usage(row.number)).items()),
         )
 
 

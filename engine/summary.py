@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from poolboard.journal.durations import quantile_ms
 from poolboard.journal.model import RunRow, StageRow
@@ -86,22 +86,32 @@ def run_view(row: RunRow, coordinator_alive: bool) -> RunView:
 
 
 def stage_views(
-    rows: Sequence[StageRow], active: dict[str, int], rates: dict[str, float] | None = None
+    rows: Sequence[StageRow],
+    active: Mapping[str, int],
+    rates: Mapping[str, float] | None = None,
+    waiting: Mapping[str, int] | None = None,
+    paused: Sequence[str] = (),
 ) -> tuple[StageView, ...]:
-    """Return the stages in order of first appearance; one that only runs yet stands at the end."""
+    """Return the stages in order of first appearance; one that nothing has ended in yet stands at the end."""
+    waiting = waiting or {}
     found = [
         StageView(
             row.name,
-            0,
+            waiting.get(row.name, 0),
             active.get(row.name, 0),
             row.done,
             row.failed,
             quantile_ms(row.buckets, 0.50),
             quantile_ms(row.buckets, 0.95),
             (rates or {}).get(row.name, 0.0),
+            row.name in paused,
         )
         for row in rows
     ]
     known = {row.name for row in rows}
-    found += [StageView(name, 0, count, 0, 0, None, None) for name, count in active.items() if name not in known]
+    found += [
+        StageView(name, waiting.get(name, 0), active.get(name, 0), 0, 0, None, None, 0.0, name in paused)
+        for name in dict.fromkeys([*active, *waiting, *paused])
+        if name not in known
+    ]
     return tuple(found)

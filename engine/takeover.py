@@ -45,6 +45,8 @@ class Takeover:
     work: list[LiveWork]
     alive: dict[str, ProcessIdentity]
     gone: set[str]
+    #: Children that have failed: their parents may still wait for others.
+    failed: frozenset[int]
 
     @property
     def everything_gone(self) -> bool:
@@ -72,7 +74,8 @@ async def load(journal: SqliteJournal, lease: Lease) -> Takeover:
     left = await asyncio.to_thread(strays.end, gone)
     if left:
         raise RunElsewhere(f"process {left[0].pid} of an earlier worker cannot be ended; end it, then resume")
-    return Takeover(work, alive, gone)
+    failed = await journal.reader.failed(lease.number) if alive else {}
+    return Takeover(work, alive, gone, frozenset(failed))
 
 
 def watch(takeover: Takeover, fleet: LocalFleet) -> None:
