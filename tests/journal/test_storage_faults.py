@@ -68,6 +68,7 @@ def make_room(small_disk: Path) -> None:
 
 
 async def test_on_a_full_disk_nothing_acknowledged_is_lost_and_with_room_it_goes_on(small_disk: Path) -> None:
+    """Situation B67: a small tmpfs."""
     path = small_disk / "journal.sqlite"
     journal = await SqliteJournal.open(path)
     await journal.create_run(NewRun("run-1", "n", "/", "{}"))
@@ -132,6 +133,7 @@ asyncio.run(main())
 
 
 def test_at_the_limit_for_files_nothing_acknowledged_is_lost_and_beyond_it_goes_on(path: Path) -> None:
+    """Situation B67: RLIMIT_FSIZE."""
     done = subprocess.run([sys.executable, "-c", LIMITED, str(path)], capture_output=True, text=True, timeout=100)
     assert done.returncode == 0, done.stderr
     assert done.stderr.count("refused Storage unavailable: sqlite at") == 1
@@ -205,6 +207,7 @@ async def refusal(path: Path) -> str:
 async def test_a_damaged_file_is_told_and_never_written_to(
     halfway: Path, damage: Callable[[bytes], bytes], with_log: bool
 ) -> None:
+    """Situation B68."""
     if not with_log:
         await (await SqliteJournal.open(halfway)).close()
     halfway.write_bytes(damage(halfway.read_bytes()))
@@ -250,6 +253,7 @@ async def test_without_its_shm_a_journal_has_everything(halfway: Path) -> None:
 
 @pytest.mark.parametrize("share", [0.25, 0.5, 0.99])
 async def test_a_log_cut_anywhere_opens_at_its_last_whole_commit(halfway: Path, share: float) -> None:
+    """Situation B68."""
     log = Path(f"{halfway}-wal")
     log.write_bytes(log.read_bytes()[: int(log.stat().st_size * share)])
     again = await SqliteJournal.open(halfway)
@@ -365,6 +369,7 @@ async def work_off(
 async def test_a_screen_that_looks_all_the_time_lets_the_log_be_reused(
     run: StartedRun, path: Path, watch: Callable[[str], Watcher]
 ) -> None:
+    """Situation B07."""
     screen = watch(WATCHES)
     assert await work_off(run, screen.look_again) < WAL_LIMIT_BYTES / 2
     await run.journal.close()
