@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from poolboard.journal.errors import JournalError, StaleLease, StorageUnavailable
-from poolboard.journal.model import NewRun
+from poolboard.journal.model import NewRun, RunRow
 from poolboard.journal.sqlite import SqliteJournal
 
 #: Takes the write lock, says so, and gives it back after some seconds, or when told (0).
@@ -53,7 +53,7 @@ def hold(path: Path) -> Iterator[Hold]:
         process.communicate()
 
 
-async def turn_until(task: asyncio.Future[object], enough: Callable[[], bool]) -> int:
+async def turn_until(task: asyncio.Future[RunRow], enough: Callable[[], bool]) -> int:
     """Count the loop's turns until something holds or the task is done."""
     turns = 0
     while not task.done() and not enough():
