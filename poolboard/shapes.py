@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
@@ -25,6 +25,8 @@ Shape = dict[str, object]
 #: Stands as ``shape`` in every object on a line of its own. It goes up when a field goes or comes to mean something
 #: else; new fields do not change it.
 VERSION: Final = 1
+#: By name, for a list of ten thousand runs: ``asdict`` copies deeply, which takes four times as long.
+COUNTS: Final = tuple(field.name for field in fields(Counts))
 
 
 def line(value: object) -> str:
@@ -134,7 +136,7 @@ def of_acknowledgement(run_id: str, given: Acknowledgement) -> Shape:
 
 def of_counts(counts: Counts) -> Shape:
     """Return the children by state, with their total."""
-    return asdict(counts)
+    return {name: getattr(counts, name) for name in COUNTS}
 
 
 def of_stage(stage: StageView) -> Shape:
