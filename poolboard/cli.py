@@ -13,6 +13,7 @@ from poolboard import (
     cli_journal,
     cli_limits,
     cli_metrics,
+    cli_parts,
     cli_questions,
     cli_start,
     cli_wishes,
@@ -119,6 +120,8 @@ app.command()(cli_wishes.cancel)
 app.command()(cli_wishes.retry)
 app.command()(cli_wishes.delete)
 app.command()(cli_wishes.workers)
+app.command()(cli_parts.slots)
+app.command()(cli_parts.concurrency)
 app.command()(cli_limits.limit)
 app.command()(cli_metrics.metrics)
 app.command()(cli_doctor.doctor)

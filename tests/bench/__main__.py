@@ -14,6 +14,7 @@ from poolboard.journal.errors import JournalError
 
 from . import attach, commands, demo, each, journal, keys, machine, pool, report
 from .figure import Section, Unmeasured
+from .peers import section as peers
 
 SECTIONS: Final[dict[str, Callable[[], Awaitable[Section]]]] = {
     "pool": pool.measure,
@@ -23,6 +24,7 @@ SECTIONS: Final[dict[str, Callable[[], Awaitable[Section]]]] = {
     "keys": keys.measure,
     "each": each.measure,
     "commands": commands.measure,
+    "peers": peers.measure,
 }
 FOLDER: Final = Path(__file__).parent
 EXIT_UNMEASURED, EXIT_MISTAKE = 1, 2
