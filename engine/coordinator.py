@@ -17,7 +17,7 @@ from poolboard.journal.sqlite import SqliteJournal
 from poolboard.journal.states import SETTLED_WORK, TERMINAL_RUN, IllegalMove, RunStatus
 from poolboard.journal.transaction import Transaction
 
-from . import takeover, wire
+from . import hooks, takeover, wire
 from .client_desk import ClientDesk
 from .control import CANCEL_KEY, WORKERS_SETTING, Controller
 from .dispatch import Dispatcher
@@ -69,6 +69,8 @@ class Coordinator:
         self.clients = ClientDesk(self.controller, self.progress.summary)
         self._peers: dict[Peer, str] = {}
         self._takeover: takeover.Takeover | None = None
+        #: Once the run is at rest: the hook that is to be run for it.
+        self.hook_due: str | None = None
 
     # --- life ------------------------------------------------------------------------------------------------------
 
@@ -318,11 +320,14 @@ class Coordinator:
             peer.send(wire.Goodbye())
         await self.fleet.stop()
         await self.recorder.drain()
-        if status == "completed":
-            await self.recorder.record(self._finish)
-        else:
-            await self.recorder.record(self.controller.stopped_member(status, error))
+        end = self._finish if status == "completed" else self.controller.stopped_member(status, error)
+        self.hook_due = await self.recorder.record(partial(self._ended, end))
         self._done.set()
+
+    def _ended(self, end: Callable[[Transaction], None], tx: Transaction) -> str | None:
+        """Record the end, and with it the hook that is due."""
+        end(tx)
+        return hooks.claim(tx, self._lease, self._header.hooks)
 
     def _finish(self, tx: Transaction) -> None:
         """The root has settled: what it left unsettled is cancelled, and the run ends as its root did."""

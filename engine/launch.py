@@ -12,20 +12,21 @@ import time
 import uuid
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from poolboard.journal.model import NewRun
 from poolboard.journal.select import DEFAULT
 from poolboard.journal.sqlite import SqliteJournal
 
-from . import errors, spawn, strays
+from . import errors, hooks, spawn, strays
+from .config_loading import load
 from .definitions import OWN_PACKAGE, read_source, split_target
 from .errors import CoordinatorGone, UserMistake
 from .folder import RunFolder, chosen_journal, make_private
 from .header import RunHeader
 from .intent import Intent
 
-DEFAULT_SLOTS = 4
+T = TypeVar("T")
 PROBE_LIMIT_S = 60.0
 READY_LIMIT_S = 60.0
 LOG_TAIL_BYTES = 8192
@@ -33,7 +34,10 @@ LOG_TAIL_BYTES = 8192
 
 @dataclass(frozen=True, slots=True)
 class RunRequest:
-    """A run to start. ``inputs`` are JSON values by parameter name; strings are read by the parameter's type."""
+    """A run to start. ``inputs`` are JSON values by parameter name; strings are read by the parameter's type.
+
+    What is None is taken from the settings in force. ``cwd`` is the folder to run in, None for this one.
+    """
 
     target: str
     inputs: dict[str, Any] = field(default_factory=dict)
@@ -42,6 +46,8 @@ class RunRequest:
     slots: int | None = None
     name: str | None = None
     lease_s: float = 30.0
+    grace_s: float | None = None
+    cwd: str | None = None
 
 
 async def start_run(request: RunRequest) -> str:
@@ -51,8 +57,9 @@ async def start_run(request: RunRequest) -> str:
     """
     path, workflow = split_target(request.target)
     read_source(path)
-    workers = request.workers if request.workers is not None else os.cpu_count() or 1
-    slots = request.slots if request.slots is not None else DEFAULT_SLOTS
+    config = load().config
+    workers = _first(request.workers, config.workers, os.cpu_count() or 1)
+    slots = _first(request.slots, config.slots)
     if not 1 <= workers <= 1024 or not 1 <= slots <= 4096:
         raise UserMistake(f"workers must be 1 to 1024 and slots 1 to 4096, not {workers} and {slots}")
     run_id = uuid.uuid4().hex
@@ -68,12 +75,20 @@ async def start_run(request: RunRequest) -> str:
         slots=slots,
         folder=str(folder.path),
         lease_s=request.lease_s,
+        grace_s=_first(request.grace_s, config.grace_s),
+        hooks=hooks.of_config(config),
+        hook_limit_s=config.hook_limit_s,
         max_depth=told["max_depth"],
         concurrency=told["concurrency"],
     )
     journal_path = await _record(request, run_id, header, folder)
     await start_coordinator(journal_path, run_id, str(folder.path), "resume")
     return run_id
+
+
+def _first(*given: T | None) -> T:
+    """Return the first that was given."""
+    return next(one for one in given if one is not None)
 
 
 async def _record(request: RunRequest, run_id: str, header: RunHeader, folder: RunFolder) -> Path:
@@ -86,7 +101,7 @@ async def _record(request: RunRequest, run_id: str, header: RunHeader, folder: R
     try:
         folder.create()
         name = request.name or header.workflow
-        await journal.create_run(NewRun(run_id, name, str(Path.cwd()), header.model_dump_json()))
+        await journal.create_run(NewRun(run_id, name, request.cwd or str(Path.cwd()), header.model_dump_json()))
     finally:
         await journal.close()
     return path

@@ -21,6 +21,7 @@ from poolboard.journal.reader import Reader
 from .child_view import child_view
 from .errors import AmbiguousRun, CoordinatorGone, EngineError, UnknownRun, UserMistake
 from .folder import RunFolder, chosen_journal
+from .hook_record import trouble
 from .identity import ProcessIdentity
 from .intent import BEGUN, Intent
 from .restarts import Restarts
@@ -336,7 +337,7 @@ class Monitor:
             eta_s=None,
             parked=0,
             in_flight=0,
-            alerts=(f"the coordinator ended: {words}",) if words else (),
+            alerts=(f"the coordinator ended: {words}",) if words else _alerts_at_rest(row),
             stamp=row.changed,
         )
 
@@ -370,6 +371,11 @@ def _coordinator_of(row: RunRow) -> CoordinatorView:
 def _folder_of(row: RunRow) -> RunFolder:
     # Not through the pydantic model: a list of runs need not load pydantic for one path each.
     return RunFolder(Path(json.loads(row.header)["folder"]))
+
+
+def _alerts_at_rest(row: RunRow) -> tuple[str, ...]:
+    told = trouble(_folder_of(row).path)
+    return (told,) if told else ()
 
 
 def _connect(row: RunRow) -> AbstractAsyncContextManager[Client]:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from poolboard import __version__, cli_doctor, cli_each, cli_journal, cli_wishes
+from poolboard import __version__, cli_config, cli_doctor, cli_each, cli_journal, cli_wishes
 from poolboard.exit_codes import MEANINGS
 
 #: What a command returns: the line is read first and acted on later, outside click, which has its own ideas about
@@ -37,6 +37,17 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON on stdout and not
 Workers = Annotated[int | None, typer.Option(help="Worker processes; default: one per core.", min=1, max=1024)]
 Headless = Annotated[bool, typer.Option("--headless", help="Print lines of progress instead of opening the screen.")]
 Detach = Annotated[bool, typer.Option("--detach", help="Return at once; the run goes on by itself.")]
+Notify = Annotated[
+    bool | None, typer.Option("--notify/--no-notify", help="Ring the terminal when the run comes to rest.")
+]
+Quiet = Annotated[bool | None, typer.Option("--quiet/--no-quiet", "-q", help="No lines of progress.")]
+Theme = Annotated[str | None, typer.Option(help="The screen's theme; default: the one chosen last.", metavar="NAME")]
+Ascii = Annotated[bool | None, typer.Option("--ascii/--no-ascii", help="Draw the screen with ASCII only.")]
+ReadOnly = Annotated[bool | None, typer.Option("--read-only/--no-read-only", help="Look, and change nothing.")]
+Grace = Annotated[
+    float | None,
+    typer.Option(help="Seconds that running stages have to end on stop; default: 10.", min=0, max=86_400),
+]
 Why = Annotated[str | None, typer.Option(help="The reason, for the journal.", metavar="TEXT")]
 Run = Annotated[str, typer.Argument(help="A run's id, or the beginning of it.", metavar="RUN")]
 NewestRun = Annotated[
@@ -54,6 +65,10 @@ def _version(asked: bool) -> None:
 def front(
     context: typer.Context,
     journal: Journal = None,
+    theme: Theme = None,
+    ascii: Ascii = None,
+    read_only: ReadOnly = None,
+    notify: Notify = None,
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
@@ -63,16 +78,24 @@ def front(
 ) -> Deed:
     """Without a command: the screen of all runs."""
     if context.invoked_subcommand is not None:
-        if journal is not None:
-            raise typer.BadParameter("--journal goes after the command")
+        _refuse_before_command(
+            {"--journal": journal, "--theme": theme, "--ascii": ascii, "--read-only": read_only, "--notify": notify}
+        )
         return lambda: 0
 
     def act() -> int:
         from poolboard import cli_run
+        from poolboard.showing import Showing
 
-        return cli_run.runs_screen(journal)
+        return cli_run.runs_screen(journal, Showing(theme, ascii, read_only, notify))
 
     return act
+
+
+def _refuse_before_command(given: dict[str, object]) -> None:
+    for flag, value in given.items():
+        if value is not None:
+            raise typer.BadParameter(f"{flag} goes after the command")
 
 
 @app.command()
@@ -85,6 +108,8 @@ def demo(
     limit: Annotated[int | None, typer.Option(help="Take at most so many files.", min=1)] = None,
     journal: Journal = None,
     headless: Headless = False,
+    notify: Notify = None,
+    quiet: Quiet = None,
     as_json: Json = False,
 ) -> Deed:
     """Survey a folder of Python files: one child run per file.
@@ -94,8 +119,17 @@ def demo(
 
     def act() -> int:
         from poolboard import cli_run
+        from poolboard.showing import Showing
 
-        return cli_run.demo(folder, workers=workers, limit=limit, journal=journal, headless=headless, as_json=as_json)
+        return cli_run.demo(
+            folder,
+            workers=workers,
+            limit=limit,
+            journal=journal,
+            headless=headless,
+            as_json=as_json,
+            showing=Showing(notify=notify, quiet=quiet),
+        )
 
     return act
 
@@ -115,6 +149,9 @@ def run(
     journal: Journal = None,
     headless: Headless = False,
     detach: Detach = False,
+    grace: Grace = None,
+    notify: Notify = None,
+    quiet: Quiet = None,
     as_json: Json = False,
 ) -> Deed:
     """Run a file's workflow (the last one defined, if none is named).
@@ -125,9 +162,11 @@ def run(
     def act() -> int:
         from poolboard import cli_run, inputs
         from poolboard.engine.launch import RunRequest
+        from poolboard.showing import Showing
 
-        request = RunRequest(target, inputs.parse(given or []), journal, workers, slots, name)
-        return cli_run.run(request, headless=headless, detach=detach, as_json=as_json)
+        request = RunRequest(target, inputs.parse(given or []), journal, workers, slots, name, grace_s=grace)
+        showing = Showing(notify=notify, quiet=quiet)
+        return cli_run.run(request, headless=headless, detach=detach, as_json=as_json, showing=showing)
 
     return act
 
@@ -136,13 +175,23 @@ app.command("each", cls=cli_each.EachCommand, context_settings={"allow_intersper
 
 
 @app.command()
-def watch(run: NewestRun = None, journal: Journal = None, as_json: Json = False) -> Deed:
+def watch(
+    run: NewestRun = None,
+    theme: Theme = None,
+    ascii: Ascii = None,
+    read_only: ReadOnly = None,
+    notify: Notify = None,
+    quiet: Quiet = None,
+    journal: Journal = None,
+    as_json: Json = False,
+) -> Deed:
     """Come back to a run: the screen, or lines where there is no terminal."""
 
     def act() -> int:
         from poolboard import cli_run
+        from poolboard.showing import Showing
 
-        return cli_run.watch(journal, run, as_json=as_json)
+        return cli_run.watch(journal, run, as_json=as_json, showing=Showing(theme, ascii, read_only, notify, quiet))
 
     return act
 
@@ -216,14 +265,25 @@ def resume(
     ] = False,
     journal: Journal = None,
     detach: Detach = False,
+    notify: Notify = None,
+    quiet: Quiet = None,
     as_json: Json = False,
 ) -> Deed:
     """Let a paused, stopped or crashed run go on, and follow it."""
 
     def act() -> int:
         from poolboard import cli_run
+        from poolboard.showing import Showing
 
-        return cli_run.resume(journal, run, why=why, accept_code=accept_code, detach=detach, as_json=as_json)
+        return cli_run.resume(
+            journal,
+            run,
+            why=why,
+            accept_code=accept_code,
+            detach=detach,
+            as_json=as_json,
+            showing=Showing(notify=notify, quiet=quiet),
+        )
 
     return act
 
@@ -251,3 +311,4 @@ app.command()(cli_wishes.retry)
 app.command()(cli_wishes.workers)
 app.command()(cli_doctor.doctor)
 app.add_typer(cli_journal.app, name="journal")
+app.add_typer(cli_config.app, name="config")

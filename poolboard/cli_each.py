@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -52,7 +53,9 @@ def each(
     null: Annotated[bool, typer.Option("--null", "-0", help="Items on stdin end with NUL bytes.")] = False,
     max_args: Annotated[int, typer.Option("--max-args", "-n", help="Items per command.", min=1, max=100_000)] = 1,
     argv: Annotated[bool, typer.Option("--argv", help="Run the words themselves, without a shell.")] = False,
-    retries: Annotated[int, typer.Option(help="Tries more for a command that fails.", min=0, max=1000)] = 0,
+    retries: Annotated[
+        int | None, typer.Option(help="Tries more for a command that fails; default: 0.", min=0, max=1000)
+    ] = None,
     timeout: Annotated[
         str | None, typer.Option(help="End a command after so long (90, 1.5, 2m, 1h).", metavar="TIME")
     ] = None,
@@ -63,8 +66,15 @@ def each(
             metavar="soon|now,fail=N[%]",
         ),
     ] = None,
-    allow_failures: Annotated[int, typer.Option(help="So many may fail, and it still ends with 0.", min=0)] = 0,
-    keep_order: Annotated[bool, typer.Option("--keep-order", "-k", help="Print in the order of the items.")] = False,
+    fail_fast: Annotated[
+        bool, typer.Option("--fail-fast", help="Give up at the first failure: --halt now,fail=1.")
+    ] = False,
+    allow_failures: Annotated[
+        int | None, typer.Option(help="So many may fail, and it still ends with 0; default: 0.", min=0)
+    ] = None,
+    keep_order: Annotated[
+        bool | None, typer.Option("--keep-order/--no-keep-order", "-k", help="Print in the order of the items.")
+    ] = None,
     results: Annotated[
         str | None, typer.Option(help="Copy what each item wrote to DIR/NUMBER/stdout and stderr.", metavar="DIR")
     ] = None,
@@ -91,7 +101,10 @@ def each(
         bool, typer.Option("--headless", help="Print the commands' output instead of opening the screen.")
     ] = False,
     detach: Annotated[bool, typer.Option("--detach", help="Return once the list is read; the run goes on.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress on stderr.")] = False,
+    quiet: Annotated[bool | None, typer.Option("--quiet/--no-quiet", "-q", help="No progress on stderr.")] = None,
+    notify: Annotated[
+        bool | None, typer.Option("--notify/--no-notify", help="Ring the terminal when the run comes to rest.")
+    ] = None,
     journal: Annotated[
         str | None,
         typer.Option(
@@ -110,20 +123,42 @@ def each(
     given: list[str] | None = context.meta.get(_META)
 
     def act() -> int:
-        from poolboard import each_run
+        from poolboard import cli_run, each_run
+        from poolboard.engine.config_loading import load
+        from poolboard.showing import Showing
 
         words = command or []
         source = _source(words, given, csv, null, max_args)
         log = None if joblog is None else Path(joblog).absolute()
-        manners = each_run.Manners(journal, workers, name, headless, detach, as_json, quiet, keep_order, log)
+        showing = Showing(notify=notify, quiet=quiet)
+        manners = each_run.Manners(journal, workers, name, headless, detach, as_json, showing, bool(keep_order), log)
         _check_manners(manners)
+        give_up = _give_up(halt, fail_fast)
+        config = load().config
+        manners = replace(
+            manners,
+            workers=workers or config.workers,
+            in_order=config.keep_order and not detach if keep_order is None else keep_order,
+            showing=cli_run.settled(showing, headless=headless or detach or as_json),
+            cwd=_folder(cwd),
+        )
         _take_environment(env or [])
         if resume is not None or retry_failed is not None:
-            _check_again(resume, retry_failed, jobs, timeout, halt, results, cwd, name, retries, max_args, argv)
+            _check_again(resume, retry_failed, jobs, timeout, give_up, results, cwd, name, retries, max_args, argv)
             prefix = resume or retry_failed or ""
             return each_run.again("resume" if resume is not None else "retry", prefix, words, source, manners)
-        job = _job(words, jobs, max_args, argv, retries, timeout, halt, allow_failures, results, env or [])
-        _go_to(cwd)
+        job = _job(
+            words,
+            jobs or config.jobs,
+            max_args,
+            argv,
+            config.retries if retries is None else retries,
+            timeout or config.timeout,
+            give_up or config.halt,
+            config.allow_failures if allow_failures is None else allow_failures,
+            results,
+            env or [],
+        )
         return (each_run.dry_run if dry_run else each_run.start)(job, source, manners)
 
     return act
@@ -190,14 +225,26 @@ def _job(
     )
 
 
-def _go_to(folder: str | None) -> None:
+def _give_up(halt: str | None, fail_fast: bool) -> str | None:
     from poolboard.engine.errors import UserMistake
 
-    if folder is not None:
-        try:
-            os.chdir(folder)
-        except OSError as error:
-            raise UserMistake(f"--cwd {folder}: {error.strerror}") from None
+    if halt is not None and fail_fast:
+        raise UserMistake("--halt and --fail-fast both say when to give up: give one of them")
+    return "now,fail=1" if fail_fast else halt
+
+
+def _folder(folder: str | None) -> str | None:
+    """Return the folder to run in, absolute. Raises UserMistake if nothing can be run there."""
+    from poolboard.engine.errors import UserMistake
+
+    if folder is None:
+        return None
+    try:
+        path = Path(folder).resolve(strict=True)
+        (path / ".").stat()
+    except OSError as error:
+        raise UserMistake(f"--cwd {folder}: {error.strerror}") from None
+    return str(path)
 
 
 def _take_environment(settings: list[str]) -> None:

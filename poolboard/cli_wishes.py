@@ -46,6 +46,10 @@ def retry(
     ] = True,
     accept_code: Annotated[bool, typer.Option("--accept-code", help="Go on with the edited file.")] = False,
     detach: Annotated[bool, typer.Option("--detach", help="Return at once; the run goes on by itself.")] = False,
+    notify: Annotated[
+        bool | None, typer.Option("--notify/--no-notify", help="Ring the terminal when the run comes to rest.")
+    ] = None,
+    quiet: Annotated[bool | None, typer.Option("--quiet/--no-quiet", "-q", help="No lines of progress.")] = None,
     journal: Journal = None,
     as_json: Json = False,
 ) -> Deed:
@@ -53,7 +57,9 @@ def retry(
 
     def act() -> int:
         from poolboard import cli_run
+        from poolboard.showing import Showing
 
-        return cli_run.retry(journal, run, accept_code=accept_code, detach=detach, as_json=as_json)
+        showing = Showing(notify=notify, quiet=quiet)
+        return cli_run.retry(journal, run, accept_code=accept_code, detach=detach, as_json=as_json, showing=showing)
 
     return act

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable
+from contextlib import suppress
 
 
 def say(*lines: str) -> None:
@@ -30,6 +31,16 @@ def complain(text: str) -> None:
         sys.stderr.flush()
     except (OSError, ValueError):
         return
+
+
+def ring(text: str) -> None:
+    """Write what rings a terminal to the one that a person sees, if there is one."""
+    for stream in (sys.stderr, sys.stdout):
+        if stream is not None and stream.isatty() and os.environ.get("TERM") != "dumb":
+            with suppress(OSError, ValueError):
+                stream.write(text)
+                stream.flush()
+            return
 
 
 def has_terminal() -> bool:

@@ -23,6 +23,7 @@ from poolboard.headless import Manner, follow
 from poolboard.item_teller import ItemTeller, Telling
 from poolboard.joblog import Joblog, shown
 from poolboard.session import opened, person
+from poolboard.showing import Showing
 
 if TYPE_CHECKING:
     from poolboard.engine.monitor import Monitor
@@ -43,9 +44,15 @@ class Manners:
     headless: bool = False
     detach: bool = False
     as_json: bool = False
-    quiet: bool = False
+    showing: Showing = cli_run.AS_SET
     in_order: bool = False
     joblog: Path | None = None
+    cwd: str | None = None
+
+    @property
+    def quiet(self) -> bool:
+        """Whether nothing is to be said of progress."""
+        return bool(self.showing.quiet)
 
 
 def dry_run(job: Job, source: Source, manners: Manners) -> int:
@@ -78,7 +85,9 @@ def start(job: Job, source: Source, manners: Manners) -> int:
     workers, slots = workers_and_slots(job.jobs, manners.workers or os.cpu_count() or 1)
     name = manners.name or words.shown(job.title)[:NAME_LIMIT]
     inputs = {"job": asdict(job)}
-    run_id = asyncio.run(start_run(RunRequest(f"{each.__file__}:each", inputs, manners.journal, workers, slots, name)))
+    target = f"{each.__file__}:each"
+    request = RunRequest(target, inputs, manners.journal, workers, slots, name, cwd=manners.cwd)
+    run_id = asyncio.run(start_run(request))
     feeder = Feeder(template, wanted, _folder(run_id) / LIST_FILE)
     feeder.start()
     return _Attendance(run_id, manners, feeder, log).attend()
@@ -175,6 +184,7 @@ class _Attendance:
             say=to_person,
             watch=self._watch,
             left=self._left,
+            notify=bool(manners.showing.notify),
         )
         try:
             return asyncio.run(follow(manners.journal, self._run_id, manner))
@@ -183,7 +193,7 @@ class _Attendance:
             raise
 
     def _show(self) -> int:
-        code = cli_run.on_screen(self._manners.journal, self._run_id)
+        code = cli_run.on_screen(self._manners.journal, self._run_id, showing=self._manners.showing)
         self._read_on("still reading the list; ^C cuts it off")
         if self._log is not None:
             asyncio.run(self._catch_up())

@@ -11,11 +11,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from poolboard import exit_codes, shapes, words
-from poolboard.console import complain, say
+from poolboard.console import complain, ring, say
 from poolboard.engine.errors import EngineError
 from poolboard.engine.restarts import Restarts
 from poolboard.journal.errors import JournalError
 from poolboard.session import opened
+from poolboard.tui.bell import ringing
 
 if TYPE_CHECKING:
     from poolboard.engine.monitor import Monitor
@@ -35,7 +36,7 @@ class Manner:
     """How to tell of a run: how often at most, as JSON or text, what to say of its result, whether to mend crashes.
 
     ``say`` takes lines of text (JSON goes to stdout), ``watch`` is called with every summary before it is told of,
-    ``left`` with the run's id when a signal takes us away.
+    ``left`` with the run's id when a signal takes us away. ``notify`` rings the terminal at the end.
     """
 
     every_s: float = 10.0
@@ -46,6 +47,7 @@ class Manner:
     say: Callable[[str], None] = say
     watch: Callable[[Monitor, Summary], Awaitable[None]] | None = None
     left: Callable[[str], None] = lambda run_id: complain(words.left(run_id))
+    notify: bool = False
 
 
 @dataclass(slots=True)
@@ -97,7 +99,7 @@ class _Follower:
         return left.result()
 
     def _begin(self, summary: Summary) -> None:
-        if not self._begun and not self._manner.as_json:
+        if not self._begun and not self._manner.as_json and self._manner.progress:
             self._manner.say(words.started(summary))
         self._begun = True
 
@@ -112,10 +114,14 @@ class _Follower:
                 self._manner.say(f"  {text}")
 
     def _end(self, run: RunView, code: int) -> int:
+        if self._manner.notify:
+            ring(ringing(run))
         if self._manner.as_json:
             say(shapes.line(shapes.of_end(run)))
             return code
-        for text in (*words.ended(run), *self._manner.tell_result(run)):
+        # Quietly a success is its result, and nothing else.
+        ended = words.ended(run) if self._manner.progress or code != exit_codes.COMPLETED else ()
+        for text in (*ended, *self._manner.tell_result(run)):
             self._manner.say(text)
         return code
 

@@ -13,6 +13,7 @@ from .source import Source
 class Session:
     """One sitting at the dashboard. ``home`` is the run that it was opened for, None for the list of runs.
 
+    ``notify`` rings the terminal when a run on screen comes to rest.
     ``person`` is who the journal will name for what is asked here.
     """
 
@@ -23,3 +24,4 @@ class Session:
     read_only: bool
     person: str = "user"
     home: str | None = None
+    notify: bool = False
