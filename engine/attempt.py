@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from poolboard.journal.reader import Reader
 
-from . import logs, wire
+from . import faults, logs, wire
 from .channel import Channel, Refusal
 from .errors import Abandoned
 from .header import RunHeader
@@ -72,6 +70,8 @@ class Attempt:
         self.stage: str | None = None
         self.since = time.monotonic()
         self.note: str | None = None
+        self._unsent: wire.CommitStage | None = None
+        self._unsettled: list[asyncio.Future[wire.Recorded]] = []
         self._parked = 0
         self._sinks = 0
         self.sink = self.new_sink("run")
@@ -92,17 +92,22 @@ class Attempt:
         """Append to the log of the stage that runs, else to the run's own."""
         (logs.current.get() or self.sink).write(line.encode("utf-8", "surrogateescape"))
 
-    @asynccontextmanager
-    async def in_stage(self, name: str) -> AsyncIterator[None]:
-        """Hold a slot for the stage, once the gate is open."""
+    async def begin_stage(self, name: str) -> None:
+        """Take a slot for the stage, once what the run recorded before is durable and the gate is open.
+
+        Once it has returned, ``end_stage`` must be called.
+        """
+        if self.unsettled:
+            await self.settle()
         while not self.around.gate.opened.is_set():
             await self._park()
-        async with self.slot.busy():
-            self.stage, self.since, self.note = name, time.monotonic(), None
-            try:
-                yield
-            finally:
-                self.stage, self.since, self.note = None, time.monotonic(), None
+        await self.slot.begin()
+        self.stage, self.since, self.note = name, time.monotonic(), None
+
+    def end_stage(self) -> None:
+        """Let the slot go unless the run needs it for something else."""
+        self.stage, self.since, self.note = None, time.monotonic(), None
+        self.slot.end()
 
     async def rest(self, duration_s: float) -> None:
         """Wait without a slot."""
@@ -118,12 +123,59 @@ class Attempt:
         finally:
             self._parked -= 1
 
+    def record_soon(self, message: wire.CommitStage) -> None:
+        """Have the outcome recorded before this run does anything else that lasts; ``settle`` waits for that.
+
+        The workflow goes on meanwhile. If it does nothing but return, its end takes the outcome along: one message and
+        one transaction instead of two for every run.
+        """
+        self.send_unsent()
+        self._unsent = message
+        asyncio.get_running_loop().call_soon(self.send_unsent)
+
+    @property
+    def unsettled(self) -> bool:
+        """Whether outcomes are not known to be durable yet."""
+        return self._unsent is not None or bool(self._unsettled)
+
+    def take_unsent(self) -> wire.CommitStage | None:
+        """Return the only outcome that is not durable, if it is not on its way yet: the caller takes it along."""
+        if self._unsettled:
+            return None
+        message, self._unsent = self._unsent, None
+        return message
+
+    def send_unsent(self) -> None:
+        """Send what is not on its way yet."""
+        if self._unsent is not None:
+            self._unsettled.append(self.around.channel.ask(self._unsent))
+            self._unsent = None
+
+    async def settle(self) -> None:
+        """Return once every outcome is durable; raises Abandoned when this attempt is fenced, Unrecordable."""
+        self.send_unsent()
+        while self._unsettled:
+            await self._asked(self._unsettled[0])
+            self._unsettled.pop(0)
+        faults.fault("worker.recorded")
+
+    def close(self) -> None:
+        """Let go of what nobody waits for any more."""
+        for request in self._unsettled:
+            if not request.cancel():
+                request.exception()
+        self.sink.close()
+
     async def record(
         self, message: wire.CommitStage | wire.CompleteRun | wire.FailRun | wire.EnqueueChildren
     ) -> wire.Recorded:
         """Return once the request is durable; raises Abandoned when this attempt is fenced, Unrecordable otherwise."""
+        self.send_unsent()
+        return await self._asked(self.around.channel.ask(message))
+
+    async def _asked(self, request: asyncio.Future[wire.Recorded]) -> wire.Recorded:
         try:
-            return await self.around.channel.request(message)
+            return await request
         except Refusal as refusal:
             if refusal.fenced:
                 raise Abandoned(str(refusal)) from None

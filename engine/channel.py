@@ -38,17 +38,14 @@ class Channel(asyncio.Protocol):
         self._next_req += 1
         return self._next_req
 
-    async def request(
+    def ask(
         self, message: wire.EnqueueChildren | wire.CommitStage | wire.CompleteRun | wire.FailRun
-    ) -> wire.Recorded:
-        """Send a request and wait until it is durable; raises Refusal."""
+    ) -> asyncio.Future[wire.Recorded]:
+        """Send a request; the future gets its answer once it is durable, or a Refusal."""
         future: asyncio.Future[wire.Recorded] = asyncio.get_running_loop().create_future()
         self._open[message.req] = (message, future)
         self.tell(message)
-        try:
-            return await future
-        finally:
-            self._open.pop(message.req, None)
+        return future
 
     def tell(self, message: wire.Message) -> None:
         """Send a message with whatever else this pass of the loop has to say; dropped while no coordinator took us in.
@@ -88,15 +85,18 @@ class Channel(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         for message in self._decoder.feed(data):
             if isinstance(message, wire.Recorded):
-                _, future = self._open.get(message.req, (None, None))
-                if future is not None and not future.done():
+                if (future := self._asked(message.req)) is not None:
                     future.set_result(message)
             elif isinstance(message, wire.NotRecorded):
-                _, future = self._open.get(message.req, (None, None))
-                if future is not None and not future.done():
+                if (future := self._asked(message.req)) is not None:
                     future.set_exception(Refusal(message.reason, fenced=message.fenced))
             else:
                 self._on_message(message)
+
+    def _asked(self, req: int) -> asyncio.Future[wire.Recorded] | None:
+        """Return who waits for the answer to a request, and let go of it; None if nobody does any more."""
+        _, future = self._open.pop(req, (None, None))
+        return None if future is None or future.done() else future
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._transport, self._welcomed = None, False

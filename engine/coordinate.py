@@ -26,6 +26,7 @@ from .errors import ChangedCode, EngineError, UserMistake
 from .header import RunHeader
 from .intent import Intent
 from .payload import dumps
+from .threads import take_short_turns
 
 log = logging.getLogger("poolboard")
 EXIT_REFUSED, EXIT_STORAGE, EXIT_BROKEN = 2, 5, 70
@@ -119,6 +120,7 @@ def _intent(word: str) -> Intent:
 
 def main() -> None:
     """Run one coordinator process."""
+    take_short_turns()
     faults.arm("coordinator")
     logs.to_stderr()
     journal, run_id, intent, *rest = sys.argv[1:]

@@ -34,7 +34,7 @@ from .pool_events import (
     TellSettled,
 )
 from .pool_events import Claimed as ClaimedEvent
-from .recorder import Recorder
+from .recorder import CLAIM, Recorder
 
 log = logging.getLogger("poolboard")
 
@@ -95,7 +95,7 @@ class Dispatcher:
         match action:
             case Claim(n, worker):
                 claim = partial(queue.claim, lease=lease, n=n, worker=worker, ttl_ms=self._lease_ms)
-                add(claim, partial(self._claimed, n))
+                add(claim, partial(self._claimed, n), CLAIM)
             case GrantSlot(n):
                 if (token := self.tokens.get(n)) is not None:
                     add(partial(queue.wake, lease=lease, token=token), partial(self._granted, token))

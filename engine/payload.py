@@ -21,6 +21,7 @@ class Unrecordable(TypeError):
 #: Made once: ``json.dumps`` with settings of its own makes an encoder for each call.
 _encode = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
 _encode_sorted = json.JSONEncoder(separators=(",", ":"), allow_nan=False, sort_keys=True).encode
+_decode = json.JSONDecoder().decode
 #: Types whose values are their own JSON; a value of exactly such a declared type needs no validation.
 _OWN_JSON = (int, str, bool, type(None))
 
@@ -61,6 +62,8 @@ class Codec:
 
     def encode(self, value: object) -> str:
         """Return the value as JSON text; raises Unrecordable."""
+        if type(value) is int is self._own_json:
+            return str(value)
         typed, plain = self._convert(value)
         try:
             text = dumps(plain)
@@ -102,7 +105,7 @@ class Codec:
 
     def decode(self, text: str) -> Any:
         """Return the typed value of JSON text; raises Unrecordable."""
-        return self.decode_value(json.loads(text))
+        return self.decode_value(_decode(text))
 
     def from_word(self, word: str) -> Any:
         """Return the JSON value of a command-line word: as it stands if the type takes it, else read as JSON."""

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import Any, Literal
+from functools import lru_cache
+from typing import Any, Literal, NamedTuple
 
 from .payload import dumps
 
 Kind = Literal["stage", "map"]
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(NamedTuple):
     """One call of the running workflow; ``place`` counts its calls from 0."""
 
     kind: Kind
@@ -29,11 +29,11 @@ class Call:
     @property
     def key(self) -> str:
         """The replay key under which the call's result is recorded."""
-        return dumps([self.kind, self.name, self.fingerprint, self.ordinal])
+        return f'["{self.kind}",{_quoted(self.name)},"{self.fingerprint}",{self.ordinal}]'
 
     def failure_key(self, generation: int) -> str:
         """The key for a failure: one per attempt, so that a retry of the child can record another outcome."""
-        return dumps([self.kind, self.name, self.fingerprint, self.ordinal, "failed", generation])
+        return f'{self.key[:-1]},"failed",{generation}]'
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ class Replay:
 
     def outcome(self, call: Call) -> Outcome | None:
         """Return what was recorded for the call."""
-        return self._by_key.get(call.key)
+        return self._by_key.get(call.key) if self._by_key else None
 
 
 def stage_payload(
@@ -106,21 +106,20 @@ def stage_payload(
     alone: bool,
 ) -> str:
     """Return the checkpoint event of a call; ``times``: started_at, completed_at (wall ms), number of the try."""
-    told = {
-        "kind": call.kind,
-        "name": call.name,
-        "fingerprint": call.fingerprint,
-        "ordinal": call.ordinal,
-        "place": call.place,
-        "alone": alone,
-        "started_at": times[0],
-        "completed_at": times[1],
-        "attempt": times[2],
-    }
+    # Put together by hand: the encoder takes four times as long, and this is made for every stage.
+    head = (
+        f'{{"kind":"{call.kind}","name":{_quoted(call.name)},"fingerprint":"{call.fingerprint}",'
+        f'"ordinal":{call.ordinal},"place":{call.place},"alone":{"true" if alone else "false"},'
+        f'"started_at":{times[0]},"completed_at":{times[1]},"attempt":{times[2]}'
+    )
     if failure is not None:
-        told["failure"] = failure
-    head = dumps(told)
-    return head if value_json is None else f'{head[:-1]},"value":{value_json}}}'
+        return f'{head},"failure":{dumps(failure)}}}'
+    return f"{head}}}" if value_json is None else f'{head},"value":{value_json}}}'
+
+
+@lru_cache(maxsize=1024)
+def _quoted(name: str) -> str:
+    return dumps(name)
 
 
 def _outcome(payload: dict[str, Any]) -> Outcome:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from . import faults, logs, wire
@@ -18,10 +17,11 @@ from .failure import as_payload, describe, one_line
 from .payload import Unrecordable
 from .replay import Replay
 from .stage_calls import StageCalls
+from .threads import Threads
 
 
 async def run_attempt(
-    attempt: Attempt, name: str, workflows: Mapping[str, Workflow[Any, Any]], threads: ThreadPoolExecutor
+    attempt: Attempt, name: str, workflows: Mapping[str, Workflow[Any, Any]], threads: Threads
 ) -> None:
     """Execute the attempt and record its result or failure. Returns when that is durable, or when it is not wanted."""
     logs.current.set(attempt.sink)
@@ -38,21 +38,27 @@ async def run_attempt(
         text = workflow.signature.result.encode(await workflow.function(context, **arguments))
         await _complete(attempt, text)
     except Blocked as blocked:
+        attempt.send_unsent()
         attempt.around.channel.tell(wire.BlockRun(n=attempt.n, generation=attempt.generation, reason=str(blocked)))
     except (Abandoned, asyncio.CancelledError):
+        attempt.send_unsent()
         attempt.around.channel.tell(wire.Dropped(n=attempt.n, generation=attempt.generation))
     except BaseException as error:
         await _fail(attempt, error)
     finally:
-        attempt.sink.close()
+        attempt.close()
 
 
 async def _complete(attempt: Attempt, text: str) -> None:
+    last = attempt.take_unsent() if attempt.slot.held else None
+    if attempt.unsettled:
+        await attempt.settle()
     await attempt.slot.acquire()
     faults.fault("worker.returned")
-    await attempt.record(
-        wire.CompleteRun(req=attempt.around.channel.next_req(), n=attempt.n, generation=attempt.generation, result=text)
-    )
+    req = attempt.around.channel.next_req()
+    await attempt.record(wire.CompleteRun(req=req, n=attempt.n, generation=attempt.generation, result=text, last=last))
+    if last is not None:
+        faults.fault("worker.recorded")
 
 
 async def _fail(attempt: Attempt, error: BaseException) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,7 +24,7 @@ class Parameter:
 class Signature:
     """The callable's own parameters (without ``ctx`` for workflows) and its result."""
 
-    __slots__ = ("_inspected", "name", "parameters", "result")
+    __slots__ = ("_by_place", "_inspected", "name", "parameters", "result")
 
     def __init__(self, function: Callable[..., Any], *, skip_first: bool) -> None:
         self.name = function.__name__
@@ -36,6 +36,7 @@ class Signature:
                 f"{self.name}: *args and **kwargs ({', '.join(odd)}) cannot be recorded; name the parameters"
             )
         self._inspected = inspect.Signature(listed)
+        self._by_place = all(p.kind is not p.KEYWORD_ONLY for p in listed)
         self.parameters = {
             p.name: Parameter(
                 p.name,
@@ -51,12 +52,16 @@ class Signature:
         self, args: tuple[object, ...], kwargs: Mapping[str, object]
     ) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return the arguments by parameter name, typed and as JSON; raises TypeError for a call that does not fit."""
-        try:
-            bound = self._inspected.bind(*args, **kwargs)
-        except TypeError as error:
-            raise TypeError(f"{self.name}: {error}") from None
+        given: Iterable[tuple[str, object]]
+        if not kwargs and len(args) == len(self.parameters) and self._by_place:
+            given = zip(self.parameters, args, strict=True)
+        else:
+            try:
+                given = self._inspected.bind(*args, **kwargs).arguments.items()
+            except TypeError as error:
+                raise TypeError(f"{self.name}: {error}") from None
         typed, plain = {}, {}
-        for name, value in bound.arguments.items():
+        for name, value in given:
             typed[name], plain[name] = self.parameters[name].codec.take(value)
         return typed, plain
 

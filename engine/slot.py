@@ -42,16 +42,19 @@ class Slot:
             self._granted.set_result(None)
             self._granted = None
 
-    @asynccontextmanager
-    async def busy(self) -> AsyncIterator[None]:
-        """Hold the slot for a stage."""
+    async def begin(self) -> None:
+        """Hold the slot for a stage, until ``end``."""
         self._busy += 1
         try:
             await self.acquire()
-            yield
-        finally:
-            self._busy -= 1
-            self._look_again()
+        except BaseException:
+            self.end()
+            raise
+
+    def end(self) -> None:
+        """The stage is over."""
+        self._busy -= 1
+        self._look_again()
 
     @asynccontextmanager
     async def waiting(self) -> AsyncIterator[None]:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import contextvars
 import random
 import time
-from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 from . import faults, logs, wire
 from .attempt import Attempt
@@ -17,9 +15,16 @@ from .errors import Abandoned, Blocked, StageError
 from .failure import describe, one_line
 from .payload import fingerprint
 from .replay import Call, Mismatch, Outcome, stage_payload
+from .threads import Threads
 
 #: The longest pause between two tries of a stage.
 BACKOFF_LIMIT_S = 300.0
+
+
+class _Failed(NamedTuple):
+    """A try failed, and another may follow."""
+
+    failure: dict[str, str]
 
 
 class StageCalls:
@@ -27,7 +32,7 @@ class StageCalls:
 
     __slots__ = ("_attempt", "_threads")
 
-    def __init__(self, attempt: Attempt, threads: ThreadPoolExecutor) -> None:
+    def __init__(self, attempt: Attempt, threads: Threads) -> None:
         self._attempt, self._threads = attempt, threads
 
     async def run(self, stage: Stage[..., Any], args: tuple[object, ...], kwargs: Mapping[str, object]) -> Any:
@@ -51,20 +56,33 @@ class StageCalls:
         sink = self._attempt.new_sink(stage.name)
         try:
             for number in range(1, stage.retries + 2):
-                async with self._attempt.in_stage(stage.name):
-                    started_at, started = time.time_ns() // 1_000_000, time.perf_counter()
-                    text, error = await self._outcome(stage, typed, sink)
-                    if error is None:
-                        await self._commit(stage, call, text, None, started_at, started, number)
-                        return stage.signature.result.decode(text)
-                    failure = describe(error)
-                    if number > stage.retries or not isinstance(error, Exception):
-                        await self._commit(stage, call, None, failure, started_at, started, number)
-                        raise _stage_error(stage, failure) from error
-                await self._rest(stage, number, failure, sink)
+                tried = await self._try(stage, call, typed, sink, number)
+                if not isinstance(tried, _Failed):
+                    return tried
+                await self._rest(stage, number, tried.failure, sink)
         finally:
             sink.close()
         raise AssertionError("the last try returns or raises")
+
+    async def _try(
+        self, stage: Stage[..., Any], call: Call, typed: dict[str, Any], sink: logs.LogSink, number: int
+    ) -> Any:
+        """Return what the stage returned, or that it failed and may be tried again; raises StageError for good."""
+        attempt = self._attempt
+        await attempt.begin_stage(stage.name)
+        try:
+            started_at, started = time.time_ns() // 1_000_000, time.perf_counter()
+            text, error = await self._outcome(stage, typed, sink)
+            if error is None:
+                self._record(stage, call, text, None, started_at, started, number)
+                return stage.signature.result.decode(text)
+            failure = describe(error)
+            if number > stage.retries or not isinstance(error, Exception):
+                self._record(stage, call, None, failure, started_at, started, number)
+                raise _stage_error(stage, failure) from error
+            return _Failed(failure)
+        finally:
+            attempt.end_stage()
 
     async def _outcome(
         self, stage: Stage[..., Any], typed: dict[str, Any], sink: logs.LogSink
@@ -75,11 +93,8 @@ class StageCalls:
             if stage.is_async:
                 value = await asyncio.wait_for(stage.function(**typed), stage.timeout_s)
             else:
-                inside = contextvars.copy_context()
-                work = asyncio.get_running_loop().run_in_executor(
-                    self._threads, inside.run, _caught, stage.function, typed
-                )
-                value, raised = await asyncio.wait_for(work, stage.timeout_s)
+                work = self._threads.call(stage.function, typed)
+                value, raised = await (work if stage.timeout_s is None else asyncio.wait_for(work, stage.timeout_s))
                 if raised is not None:
                     return "", raised
             return stage.signature.result.encode(value), None
@@ -98,7 +113,7 @@ class StageCalls:
         finally:
             logs.current.reset(mark)
 
-    async def _commit(
+    def _record(
         self,
         stage: Stage[..., Any],
         call: Call,
@@ -113,7 +128,7 @@ class StageCalls:
         # The wall clock may have jumped back meanwhile: an end before its start would be nonsense on every screen.
         completed_at = max(started_at, time.time_ns() // 1_000_000)
         faults.fault("worker.computed")
-        await attempt.record(
+        attempt.record_soon(
             wire.CommitStage(
                 req=attempt.around.channel.next_req(),
                 n=attempt.n,
@@ -129,7 +144,6 @@ class StageCalls:
                 ok=failure is None,
             )
         )
-        faults.fault("worker.recorded")
 
     async def _rest(self, stage: Stage[..., Any], number: int, failure: dict[str, str], sink: logs.LogSink) -> None:
         """Wait before the next try, exponentially longer each time, with jitter so that siblings spread out."""
@@ -137,14 +151,6 @@ class StageCalls:
         told = f"[poolboard: try {number} failed: {one_line(failure)}; next try in {pause_s:.1f} s]\n"
         sink.write(told.encode("utf-8", "surrogateescape"))
         await self._attempt.rest(pause_s)
-
-
-def _caught(function: Callable[..., Any], typed: dict[str, Any]) -> tuple[Any, BaseException | None]:
-    """Call the function; return its exception instead of raising it, for a future cannot carry every kind of one."""
-    try:
-        return function(**typed), None
-    except BaseException as error:
-        return None, error
 
 
 def _stage_error(stage: Stage[..., Any], failure: dict[str, str]) -> StageError:

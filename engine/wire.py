@@ -107,12 +107,13 @@ class CommitStage(Message, tag="commit"):
 
 
 class CompleteRun(Message, tag="complete"):
-    """The run returned; ``result`` is JSON."""
+    """The run returned; ``result`` is JSON. ``last`` is the outcome of its last stage, to be recorded before."""
 
     req: int
     n: int
     generation: int
     result: str
+    last: CommitStage | None = None
 
 
 class FailRun(Message, tag="fail"):

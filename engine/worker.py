@@ -10,7 +10,6 @@ import asyncio
 import logging
 import os
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +25,7 @@ from .header import WorkerSettings
 from .heartbeat import EXIT_ORPHANED, HeartbeatThread
 from .identity import ProcessIdentity
 from .run_attempt import run_attempt
+from .threads import Threads, take_short_turns
 
 log = logging.getLogger("poolboard")
 ACTIVITY_INTERVAL_S = 0.1
@@ -51,7 +51,7 @@ class Worker:
             reader,
             self._gate,
         )
-        self._threads = ThreadPoolExecutor(settings.header.slots * 4 + SPARE_THREADS, thread_name_prefix="stage")
+        self._threads = Threads(settings.header.slots * 4 + SPARE_THREADS)
         self._attempts: dict[int, tuple[Attempt, asyncio.Task[None]]] = {}
         self._epoch = settings.epoch
         self._socket: str | None = settings.socket
@@ -183,6 +183,7 @@ def _read_settings() -> WorkerSettings:
 
 def main() -> Any:
     """Run one worker process."""
+    take_short_turns()
     faults.arm("worker")
     spawn.forget_import_root()
     settings = _read_settings()

@@ -17,6 +17,7 @@ from . import faults, wire
 from .dispatch import Dispatcher, fatal_unless_refused
 from .peers import Peer
 from .pool_events import GroupGrew, Requeued, Returned, RunParked, SlotGiven, SlotWanted
+from .recorder import END, OUTCOME
 
 log = logging.getLogger("poolboard")
 
@@ -65,25 +66,17 @@ class WorkerDesk:
             case _:
                 raise wire.WireError(f"a worker does not say {type(message).__name__}")
 
-    def _add(self, member: Callable[..., Any], then: Callable[[Any], None]) -> None:
-        self._dispatcher.recorder.add(partial(member, lease=self._dispatcher.lease), then)
+    def _add(self, member: Callable[..., Any], then: Callable[[Any], None], kind: int | None = None) -> None:
+        self._dispatcher.recorder.add(partial(member, lease=self._dispatcher.lease), then, kind)
 
     def _commit(self, peer: Peer, message: wire.CommitStage) -> None:
         token = self._dispatcher.token(message.n, message.generation)
         if token is None:
             return _fence(peer, message.req)
-        checkpoint = Checkpoint(
-            message.key,
-            message.stage,
-            message.payload,
-            message.started_at,
-            message.completed_at,
-            message.duration_ms,
-            message.ok,
-        )
         self._add(
-            partial(queue.commit, token=token, checkpoint=checkpoint),
+            partial(queue.commit, token=token, checkpoint=_checkpoint(message)),
             partial(self._answer, peer, message.req, "coordinator.committed"),
+            OUTCOME,
         )
         return None
 
@@ -130,10 +123,11 @@ class WorkerDesk:
         if token is None:
             return _fence(peer, message.req)
         if isinstance(message, wire.CompleteRun):
-            member = partial(queue.complete, token=token, result=message.result)
+            last = None if message.last is None else _checkpoint(message.last)
+            member, kind = partial(queue.complete, token=token, result=message.result, last=last), END
         else:
-            member = partial(queue.fail, token=token, error_line=message.line, payload=message.payload)
-        self._add(member, partial(self._ended, peer, message.req, message.n))
+            member, kind = partial(queue.fail, token=token, error_line=message.line, payload=message.payload), None
+        self._add(member, partial(self._ended, peer, message.req, message.n), kind)
         # The slot is free now: the next claim rides in the same commit as this end.
         self._dispatcher.feed(Returned(message.n, message.generation))
         return None
@@ -159,6 +153,18 @@ class WorkerDesk:
         if self._dispatcher.tokens.get(token.n) is token:
             del self._dispatcher.tokens[token.n]
         self._dispatcher.feed(Requeued(token.n, 0))
+
+
+def _checkpoint(message: wire.CommitStage) -> Checkpoint:
+    return Checkpoint(
+        message.key,
+        message.stage,
+        message.payload,
+        message.started_at,
+        message.completed_at,
+        message.duration_ms,
+        message.ok,
+    )
 
 
 def _fence(peer: Peer, req: int) -> None:

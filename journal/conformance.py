@@ -19,10 +19,12 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Awaitable
+from functools import partial
 from typing import Any, Final
 
 import pytest
 
+from . import optional
 from .conformance_parts import BatchConformance, ChangeConformance, DeletionConformance
 from .errors import (
     BadPayload,
@@ -33,10 +35,12 @@ from .errors import (
     StaleLease,
     StorageUnavailable,
 )
-from .model import Event, Lease, LeaseState, NewRun
+from .event_types import CHECKPOINT_RECORDED
+from .following import Follower
+from .model import AppendOutcome, Event, Lease, LeaseState, NewRun
 from .payload import MAX_PAYLOAD_BYTES
 from .protocol import BatchAppends, ChangeTracking, RunDeletion
-from .stories import Opener, Store, Stories, entries, note
+from .stories import Opener, Plain, Store, Stories, entries, note
 
 __all__ = ["BatchConformance", "ChangeConformance", "DeletionConformance", "JournalConformance", "Opener"]
 
@@ -277,6 +281,33 @@ class JournalConformance(Stories):
         outcomes = await asyncio.gather(*((journal, other)[n % 2].append(lease, note(n)) for n in range(100)))
         assert sorted(outcome.entry.seq for outcome in outcomes) == list(range(1, 101))
         assert {entry.event for entry in await entries(journal)} == {note(n) for n in range(100)}
+
+    # --- who goes without the optional parts --------------------------------------------------------------------------
+
+    async def test_who_follows_learns_of_every_run_that_moved(self, store: Store) -> None:
+        journal, lease = await store.run()
+        other = await store.open()
+        follower = Follower(journal)
+        assert (await follower.look()).changed == {"run-1"}
+        assert not await follower.look()
+        await other.create_run(NewRun("run-2", "n", "/", "{}"))
+        await other.append(lease, note())
+        assert (await follower.look()).changed == {"run-1", "run-2"}
+        assert not await follower.look()
+
+    async def test_the_optional_verbs_answer_the_same_without_the_journals_own(self, store: Store) -> None:
+        journal, lease = await store.run()
+        appends = [(note(1), "a"), (Event("Note", "[]"), None), (note(2), "a"), (note(3), None)]
+        for whole in (journal, Plain(journal)):
+            outcomes = await optional.append_many(whole, lease, appends)
+            assert [type(outcome) for outcome in outcomes] == [AppendOutcome, BadPayload, AppendOutcome, AppendOutcome]
+            assert [entry.event for entry in await entries(whole)][-1] == note(3)
+            await journal.append(lease, Event(CHECKPOINT_RECORDED, "{}"))
+            for verb in (optional.run_versions, partial(optional.snapshot_tail, run_id="run-1")):
+                assert await verb(whole) == await verb(Plain(journal))
+        assert [entry.seq for entry in await entries(journal)] == list(range(1, 6))
+        with pytest.raises(RunNotFound):
+            await optional.snapshot_tail(Plain(journal), "nope")
 
     # --- errors -------------------------------------------------------------------------------------------------------
 

@@ -11,6 +11,7 @@ from .file import install
 from .reader import Reader
 from .reading import Reading
 from .sqlite import SqliteJournal
+from .together import TOGETHER
 from .writer import BUSY_LIMIT_S, Writer
 
 ADAPTER: Final = "memory"
@@ -39,7 +40,7 @@ class MemoryJournal(SqliteJournal):
         except BaseException:
             connection.close()
             raise
-        journal = cls(reading.path, Writer(connection, str(reading.path)), Reader(reading))
+        journal = cls(reading.path, Writer(connection, str(reading.path), together=TOGETHER), Reader(reading))
         # The writer waits by itself for BEGIN, but a COMMIT here waits for readers.
         await journal.transact(lambda tx: tx.execute(f"PRAGMA busy_timeout = {BUSY_MS}"))
         journal._name = name

@@ -1,4 +1,4 @@
-"""The journal's contract: fifteen verbs, five of them optional.
+"""The journal's contract: fifteen verbs, five of them optional (``optional.py`` makes up for those that are missing).
 
 The pool's verbs (queue.py) are not part of it: they are functions of an open transaction of an SQL journal.
 """

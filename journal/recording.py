@@ -42,7 +42,7 @@ def commit(tx: Transaction, lease: Lease, token: Token, checkpoint: Checkpoint) 
     run = tx.authority(lease)
     n, now, payload, stage = token.n, tx.now, checkpoint.payload, checkpoint.stage
     work_id = run.base + n
-    request = digest(text_bytes(stage, "stage name"), object_bytes(payload, "checkpoint"))
+    request = request_of(checkpoint)
     key = key_digest(checkpoint.key)
     admitted = (
         run.control in ADMITS_ATTEMPT_WRITES
@@ -59,6 +59,11 @@ def commit(tx: Transaction, lease: Lease, token: Token, checkpoint: Checkpoint) 
         tx.execute(UPDATE_STAGE, (stage, checkpoint.ok, tx.stamp(), work_id))
         run.stage_hits.append((stage, checkpoint.ok, checkpoint.duration_ms, seq))
     return Receipt(seq, now)
+
+
+def request_of(checkpoint: Checkpoint) -> bytes:
+    """Return the digest that tells this outcome from another under the same key; raises BadPayload."""
+    return digest(text_bytes(checkpoint.stage, "stage name"), object_bytes(checkpoint.payload, "checkpoint"))
 
 
 def _not_ordinary(

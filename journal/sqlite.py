@@ -28,6 +28,7 @@ from .model import (
     SnapshotTail,
 )
 from .reader import Reader
+from .together import TOGETHER
 from .transaction import Transaction
 from .writer import BUSY_LIMIT_S, Fault, Writer, no_fault
 
@@ -65,7 +66,7 @@ class SqliteJournal:
         except BaseException:
             connection.close()
             raise
-        writer = Writer(connection, str(path), fault=fault or no_fault, busy_limit_s=busy_limit_s)
+        writer = Writer(connection, str(path), fault=fault or no_fault, busy_limit_s=busy_limit_s, together=TOGETHER)
         return cls(path, writer, reader)
 
     @property

@@ -43,6 +43,20 @@ class Store:
             await self._opened.pop().close()
 
 
+class Plain:
+    """A journal without its optional parts."""
+
+    OPTIONAL: Final = frozenset({"append_many", "change_token", "run_versions", "snapshot_tail", "delete_run"})
+
+    def __init__(self, whole: Journal) -> None:
+        self._whole = whole
+
+    def __getattr__(self, name: str) -> Any:
+        if name in self.OPTIONAL:
+            raise AttributeError(name)
+        return getattr(self._whole, name)
+
+
 class Stories:
     """Turns the async stories of a subclass, ``(self, store)``, into plain tests that take the fixture ``opener``."""
 

@@ -6,6 +6,8 @@ counters once. It neither begins nor commits itself, and knows nothing of thread
 
 from __future__ import annotations
 
+from typing import Final
+
 from .clock import NOW_MS
 from .counters import write_run
 from .driver import Connection
@@ -25,7 +27,8 @@ INSERT_EVENT = "INSERT INTO events (position, epoch, type, work, at, payload) VA
 
 TransactionMark = tuple[bool, list[tuple[OpenRun, Mark]]]
 
-
+#: A commit renews its run's lease if that is older: one page less to write in most of a thousand commits a second.
+SIGN_OF_LIFE_MS: Final = 100
 RENEW = "UPDATE leases SET renewed_at = ? WHERE run = ? AND holder IS NOT NULL"
 
 
@@ -111,8 +114,12 @@ class Transaction:
         for run in self._runs.values():
             if run.dirty:
                 write_run(self.execute, run, self.stamp())
-                if run.holder is not None:
-                    # Progress is a sign of life: who looks after a crash knows to the commit how long the run lived.
+                if (
+                    run.holder is not None
+                    and run.renewed_at is not None
+                    and self.now - run.renewed_at >= SIGN_OF_LIFE_MS
+                ):
+                    # Progress is a sign of life: who looks after a crash knows how long the run lived.
                     self.execute(RENEW, (self.now, run.number))
         if self._stamped:
             self.execute("UPDATE stamp SET value = ?", (self._stamp_before + 1,))

@@ -10,19 +10,20 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from random import uniform
 from typing import Any, Final
 
+from .batch import BatchRunner, Member, MustRunApart, Request
 from .checkpointer import Checkpointer
-from .driver import ADAPTER, BUSY, Connection, primary_code, sqlite, translate
+from .driver import ADAPTER, BUSY, Connection, primary_code, sqlite
 from .errors import JournalError, StorageUnavailable
+from .together import Together
 from .transaction import Transaction
 
-Member = Callable[[Transaction], object]
 Fault = Callable[[str], None]
 
 #: A batch takes no further request once it has this many members, and no request may have more.
@@ -36,16 +37,6 @@ FIRST_WAIT_S: Final = (0.0002, 0.001)
 LONGEST_WAIT_S: Final = 0.005
 #: After this long without a request, what is in the WAL goes to the main file.
 IDLE_S: Final = 1.0
-
-
-class Request:
-    """Members that came together, and the future that gets their outcomes (values or exceptions) after the commit."""
-
-    __slots__ = ("alone", "future", "members", "outcomes")
-
-    def __init__(self, future: asyncio.Future[Any], members: Sequence[Member], alone: bool) -> None:
-        self.future, self.members, self.alone = future, members, alone
-        self.outcomes: list[object] = []
 
 
 def no_fault(point: str) -> None:
@@ -62,10 +53,12 @@ class Writer:
         *,
         fault: Fault = no_fault,
         busy_limit_s: float = BUSY_LIMIT_S,
+        together: Mapping[Callable[..., object], Together] | None = None,
     ) -> None:
         self._connection, self._where, self._fault, self._busy_limit_s = connection, where, fault, busy_limit_s
         self._execute = connection.cursor().execute
         self._execute("PRAGMA busy_timeout = 0")  # _begin waits better
+        self._runner = BatchRunner(connection, where, together)
         self._checkpointer = Checkpointer(connection, Path(where))
         self._loop = asyncio.get_running_loop()
         self._requests: SimpleQueue[Request | None] = SimpleQueue()
@@ -151,12 +144,13 @@ class Writer:
         self._begin()
         self._fault("journal.begun")
         transaction = Transaction(self._connection)
-        kept = self._run_members(transaction, batch)
-        if kept is None:
+        try:
+            kept = self._runner.run(transaction, batch)
+        except MustRunApart:
             self._execute("ROLLBACK")
             self._begin()
             transaction = Transaction(self._connection)
-            kept = self._run_members_apart(transaction, batch)
+            kept = self._runner.run_apart(transaction, batch)
         if not kept:
             if self._connection.in_transaction:
                 self._execute("ROLLBACK")
@@ -164,60 +158,6 @@ class Writer:
         transaction.flush()
         self._execute("COMMIT")
         self._fault("journal.committed")
-
-    def _run_members(self, transaction: Transaction, batch: list[Request]) -> int | None:
-        """Run all members without savepoints and return how many succeeded, None if they must be run apart.
-
-        A savepoint makes SQLite copy every page that its member touches, which costs as much as a quarter of the
-        member. The pool's verbs refuse before they write, so a refusal leaves nothing to undo but cached values; only
-        a member that fails after it wrote makes the whole batch start again.
-        """
-        connection = self._connection
-        kept = 0
-        for request in batch:
-            request.outcomes = outcomes = []
-            for member in request.members:
-                mark, changes = transaction.mark(), connection.total_changes
-                try:
-                    outcomes.append(member(transaction))
-                    kept += 1
-                except Exception as error:
-                    if not connection.in_transaction:
-                        raise  # a full disk and the like end the whole transaction: nobody's writes are left
-                    if connection.total_changes != changes:
-                        return None
-                    transaction.restore(mark)
-                    outcomes.append(self._outcome(error))
-        return kept
-
-    def _run_members_apart(self, transaction: Transaction, batch: list[Request]) -> int:
-        """Run every member in its own savepoint and return how many succeeded."""
-        kept = 0
-        for request in batch:
-            request.outcomes = outcomes = []
-            for member in request.members:
-                outcome = self._guarded(transaction, member)
-                kept += not isinstance(outcome, Exception)
-                outcomes.append(outcome)
-        return kept
-
-    def _guarded(self, transaction: Transaction, member: Member) -> object:
-        execute = self._execute
-        mark = transaction.mark()
-        execute("SAVEPOINT member")
-        try:
-            outcome = member(transaction)
-        except Exception as error:
-            if not self._connection.in_transaction:
-                raise
-            execute("ROLLBACK TO member")
-            transaction.restore(mark)
-            outcome = self._outcome(error)
-        execute("RELEASE member")
-        return outcome
-
-    def _outcome(self, error: Exception) -> Exception:
-        return translate(error, self._where) if isinstance(error, sqlite.Error) else error
 
     def _begin(self) -> None:
         """Begin, waiting for another process's lock up to the limit; any other error fails at once."""
@@ -249,7 +189,7 @@ class Writer:
 
     def _failure(self, error: BaseException) -> Exception:
         if isinstance(error, (JournalError, sqlite.Error)):
-            return self._outcome(error)
+            return self._runner.outcome(error)
         return StorageUnavailable(ADAPTER, self._where, f"{type(error).__name__}: {error}")
 
     def _settle(self, batch: list[Request]) -> None:
