@@ -133,6 +133,8 @@ class _Wrong:
 
 def _validated(values: Mapping[str, Any], *, strict: bool) -> dict[str, Any] | _Wrong:
     """Return values of settings as their types; ``strict``: those of a file, which has types of its own."""
+    if not values:
+        return {}  # pydantic alone takes longer than most commands
     from pydantic import TypeAdapter, ValidationError
 
     hints = get_type_hints(Config, include_extras=True)

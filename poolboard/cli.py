@@ -7,7 +7,18 @@ from typing import Annotated
 
 import typer
 
-from poolboard import __version__, cli_config, cli_doctor, cli_each, cli_journal, cli_wishes
+from poolboard import (
+    __version__,
+    cli_config,
+    cli_doctor,
+    cli_each,
+    cli_help,
+    cli_journal,
+    cli_themes,
+    cli_wishes,
+    completion,
+    examples,
+)
 from poolboard.exit_codes import MEANINGS
 
 #: What a command returns: the line is read first and acted on later, outside click, which has its own ideas about
@@ -23,7 +34,6 @@ app = typer.Typer(
     epilog=f"\b\nExit status:\n{EXIT_TABLE}",
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
-    add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
@@ -41,7 +51,12 @@ Notify = Annotated[
     bool | None, typer.Option("--notify/--no-notify", help="Ring the terminal when the run comes to rest.")
 ]
 Quiet = Annotated[bool | None, typer.Option("--quiet/--no-quiet", "-q", help="No lines of progress.")]
-Theme = Annotated[str | None, typer.Option(help="The screen's theme; default: the one chosen last.", metavar="NAME")]
+Theme = Annotated[
+    str | None,
+    typer.Option(
+        help="The screen's theme; default: the one chosen last.", metavar="NAME", autocompletion=completion.themes
+    ),
+]
 Ascii = Annotated[bool | None, typer.Option("--ascii/--no-ascii", help="Draw the screen with ASCII only.")]
 ReadOnly = Annotated[bool | None, typer.Option("--read-only/--no-read-only", help="Look, and change nothing.")]
 Grace = Annotated[
@@ -49,9 +64,16 @@ Grace = Annotated[
     typer.Option(help="Seconds that running stages have to end on stop; default: 10.", min=0, max=86_400),
 ]
 Why = Annotated[str | None, typer.Option(help="The reason, for the journal.", metavar="TEXT")]
-Run = Annotated[str, typer.Argument(help="A run's id, or the beginning of it.", metavar="RUN")]
+Run = Annotated[
+    str, typer.Argument(help="A run's id, or the beginning of it.", metavar="RUN", autocompletion=completion.runs)
+]
 NewestRun = Annotated[
-    str | None, typer.Argument(help="A run's id, or the beginning of it; default: the newest.", metavar="[RUN]")
+    str | None,
+    typer.Argument(
+        help="A run's id, or the beginning of it; default: the newest.",
+        metavar="[RUN]",
+        autocompletion=completion.runs,
+    ),
 ]
 
 
@@ -211,7 +233,12 @@ def status(run: NewestRun = None, journal: Journal = None, as_json: Json = False
 @app.command()
 def logs(
     run: Run,
-    child: Annotated[int, typer.Argument(help="The child's number; 0 is the root.", metavar="CHILD", min=0)],
+    child: Annotated[
+        int,
+        typer.Argument(
+            help="The child's number; 0 is the root.", metavar="CHILD", min=0, autocompletion=completion.children
+        ),
+    ],
     stage: Annotated[str | None, typer.Argument(help="Only this stage.", metavar="[STAGE]")] = None,
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on until the child has ended.")] = False,
     merge: Annotated[bool, typer.Option("--merge", help="All attempts, each line with stage and attempt.")] = False,
@@ -312,3 +339,19 @@ app.command()(cli_wishes.workers)
 app.command()(cli_doctor.doctor)
 app.add_typer(cli_journal.app, name="journal")
 app.add_typer(cli_config.app, name="config")
+app.add_typer(cli_themes.app, name="themes")
+app.command("help")(cli_help.show_help)
+app.command("man")(cli_help.show_manual)
+
+
+def _give_examples(typer_app: typer.Typer, before: str = "") -> None:
+    """Put each command's examples below its options."""
+    for command in typer_app.registered_commands:
+        name = command.name or getattr(command.callback, "__name__", "").replace("_", "-")
+        command.epilog = examples.epilog(f"{before}{name}")
+    for group in typer_app.registered_groups:
+        if group.typer_instance is not None:
+            _give_examples(group.typer_instance, f"{before}{group.name} ")
+
+
+_give_examples(app)

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from poolboard import completion
 from poolboard.cli_journal import Deed, Journal, Json
 
 app = typer.Typer(help="The settings: what they are and who says so, and changing them.", add_completion=False)
@@ -24,6 +25,25 @@ def show(context: typer.Context, journal: Journal = None, as_json: Json = False)
         from poolboard import configuration
 
         return configuration.show(journal, context.args, as_json=as_json)
+
+    return act
+
+
+@app.command()
+def get(
+    name: Annotated[str, typer.Argument(help="A setting's name.", metavar="NAME", autocompletion=completion.settings)],
+    journal: Journal = None,
+    as_json: Json = False,
+) -> Deed:
+    """Print the value of one setting; nothing for one that is not set.
+
+    Example: poolboard config get workers
+    """
+
+    def act() -> int:
+        from poolboard import configuration
+
+        return configuration.get(journal, name, as_json=as_json)
 
     return act
 

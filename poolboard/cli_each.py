@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 from typer.core import TyperCommand
 
+from poolboard import completion
+
 if TYPE_CHECKING:
     from poolboard.each_job import Job
     from poolboard.each_run import Manners
@@ -89,10 +91,20 @@ def each(
     name: Annotated[str | None, typer.Option(help="What to call the run; default: the command.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the commands and run nothing.")] = False,
     resume: Annotated[
-        str | None, typer.Option(help="Go on with a run; a list that was cut off is given again.", metavar="RUN")
+        str | None,
+        typer.Option(
+            help="Go on with a run; a list that was cut off is given again.",
+            metavar="RUN",
+            autocompletion=completion.runs,
+        ),
     ] = None,
     retry_failed: Annotated[
-        str | None, typer.Option(help="Try again what failed in a run, and what was not run.", metavar="RUN")
+        str | None,
+        typer.Option(
+            help="Try again what failed in a run, and what was not run.",
+            metavar="RUN",
+            autocompletion=completion.runs,
+        ),
     ] = None,
     workers: Annotated[
         int | None, typer.Option(help="Worker processes at most; default: one per core.", min=1, max=1024)

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from poolboard import completion
+
 Deed = Callable[[], int]
 
 app = typer.Typer(help="Look after the journal: check, copy, thin out, take a run elsewhere.", add_completion=False)
@@ -91,7 +93,9 @@ def vacuum(journal: Journal = None, as_json: Json = False) -> Deed:
 
 @app.command("export")
 def export_run(
-    run: Annotated[str, typer.Argument(help="A run's id, or the beginning of it.", metavar="RUN")],
+    run: Annotated[
+        str, typer.Argument(help="A run's id, or the beginning of it.", metavar="RUN", autocompletion=completion.runs)
+    ],
     journal: Journal = None,
     as_json: Json = False,
 ) -> Deed:

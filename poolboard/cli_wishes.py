@@ -6,9 +6,12 @@ from typing import Annotated
 
 import typer
 
+from poolboard import completion
 from poolboard.cli_journal import Deed, Journal, Json
 
-Run = Annotated[str, typer.Argument(help="A run's id, or the beginning of it.", metavar="RUN")]
+Run = Annotated[
+    str, typer.Argument(help="A run's id, or the beginning of it.", metavar="RUN", autocompletion=completion.runs)
+]
 Why = Annotated[str | None, typer.Option(help="The reason, for the journal.", metavar="TEXT")]
 
 

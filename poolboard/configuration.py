@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from poolboard import exit_codes, shapes
-from poolboard.console import complain, say, say_all
+from poolboard.console import complain_of, say, say_all
 from poolboard.engine.config import NAMES, Config, told, variable
 from poolboard.engine.config_file import PROJECT_FILE, ConfigFile, named_file, project_file, user_path
 from poolboard.engine.config_loading import DEFAULT, Loaded, load, nearest, problems
@@ -42,6 +42,19 @@ def show(journal: str | None, flags: Sequence[str], *, as_json: bool) -> int:
     cells = [(name, _text(value), source) for name, value, source in rows]
     widths = [max(len(row[at]) for row in cells) for at in (0, 1)]
     say_all(shown(f"{name:<{widths[0]}}  {value:<{widths[1]}}  {source}") for name, value, source in cells)
+    return exit_codes.COMPLETED
+
+
+def get(journal: str | None, name: str, *, as_json: bool) -> int:
+    """Print one setting's value."""
+    if name not in NAMES:
+        raise UserMistake(f"there is no setting {name!r}{nearest(name, NAMES)}")
+    loaded = load()
+    value = chosen_journal(journal).where if name == "journal" else getattr(loaded.config, name)
+    if as_json:
+        say(shapes.line(value))
+    elif value is not None:
+        say(shapes.line(value) if isinstance(value, dict) else shown(_text(value)))
     return exit_codes.COMPLETED
 
 
@@ -91,7 +104,7 @@ def path(*, as_json: bool) -> int:
     try:
         found = project_file()
     except UserMistake as mistake:  # a file that is wrong is still the one in force
-        complain(f"poolboard: {shown(str(mistake))}")
+        complain_of(shown(str(mistake)))
         found = None
     project = None if found is None else str(found.path)
     if as_json:
@@ -163,7 +176,7 @@ def validate(file: str | None, *, as_json: bool) -> int:
         say(shapes.line({"ok": not found, "problems": found}))
     else:
         for problem in found:
-            complain(f"poolboard: {shown(problem)}")
+            complain_of(shown(problem))
         if not found:
             say("the settings are right")
     return exit_codes.MISTAKE if found else exit_codes.COMPLETED

@@ -6,6 +6,8 @@ import asyncio
 import json
 import os
 import stat
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -352,3 +354,9 @@ def test_reading_a_large_pyproject_takes_a_pass_over_it_not_more(project: Path) 
     text = "[tool.other]\n" + "\n".join(lines) + "\n[tool.poolboard]\nslots = 7\n"
     (project.parent / "pyproject.toml").write_text(text)
     assert load().source("slots").endswith(f":{text.count(chr(10))}")
+
+
+def test_without_anything_to_read_settings_load_no_pydantic(tmp_path: Path) -> None:
+    program = "import sys\nfrom poolboard.engine.config_loading import load\nload()\nprint('pydantic' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert done.stdout == "False\n", done.stderr

@@ -82,6 +82,7 @@ def test_the_screen_and_the_command_line_see_the_journal_through_the_monitor_alo
         "poolboard.journal.states",
     }
     starters = {
+        "poolboard.engine.config",
         "poolboard.engine.config_loading",
         "poolboard.engine.launch",
         "poolboard.engine.authoring",
@@ -89,7 +90,7 @@ def test_the_screen_and_the_command_line_see_the_journal_through_the_monitor_alo
         "poolboard.engine.result",
     }
     #: The tools that look after files and processes themselves, whether or not a run is there.
-    caretakers = {"configuration", "doctor", "leftovers", "machine", "premises", "run_folders", "upkeep"}
+    caretakers = {"completion", "configuration", "doctor", "leftovers", "machine", "premises", "run_folders", "upkeep"}
     #: ``each`` keeps files of its own in its run's folder, beside the logs.
     own_files = {"each_run": {"poolboard.engine.folder"}, "item_files": {"poolboard.engine.logs"}}
     for folder, more in (("tui", set()), ("poolboard", starters)):
