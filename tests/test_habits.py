@@ -124,11 +124,11 @@ def test_completion_of_a_journal_that_is_none_offers_nothing_and_says_nothing(
     assert completed(poolboard, "poolboard status ", {"POOLBOARD_WORKERS": "broken"}) == []
 
 
-def test_completion_loads_neither_the_screen_nor_pydantic(poolboard: Poolboard, nothing: str) -> None:
+def test_completion_loads_neither_the_screen_nor_an_event_loop(poolboard: Poolboard, nothing: str) -> None:
     poolboard("run", nothing, "--json")
     program = (
         "import sys\nfrom poolboard.__main__ import main\ntry:\n    main([])\nexcept SystemExit:\n    pass\n"
-        "print({'textual', 'pydantic', 'asyncio'} & set(sys.modules))"
+        "print({'textual', 'pydantic_settings', 'asyncio'} & set(sys.modules))"
     )
     env = {**os.environ, "_POOLBOARD_COMPLETE": "complete_bash", "COMP_WORDS": "poolboard status ", "COMP_CWORD": "2"}
     done = subprocess.run([sys.executable, "-c", program], env=env, capture_output=True, text=True, timeout=60)
