@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, get_type_hints
 from .config import NAMES, PREFIX, Config, told, variable
 from .config_file import ConfigFile, project_file, user_file
 from .errors import UserMistake
+from .secrets import INPUT_PREFIX, RUN_PREFIX
 
 if TYPE_CHECKING:
     from pydantic_settings import BaseSettings
@@ -166,6 +167,8 @@ def _odd_variables() -> Iterator[str]:
     """Yield a variable that is all but a setting's: it would be ignored without a word."""
     known = [variable(name) for name in NAMES]
     for name in sorted(os.environ):
+        if name.startswith((INPUT_PREFIX, RUN_PREFIX)):
+            continue  # inputs of runs, named as their workflows like
         if name.startswith(PREFIX) and name not in (*known, *OTHERS) and (meant := nearest(name, known, ALIKE)):
             yield f"{name}: there is no such setting{meant}"
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, ParamSpec, TypeVar, overload
 
+from . import secrets
 from .attempt import Attempt
 from .authoring import Stage, Workflow
 from .authoring import stage as mark_stage
@@ -175,4 +176,4 @@ class Context:
     def progress(self, done: float, total: float | None = None, note: str = "") -> None:
         """Say how far the current stage is; seen on the screen, not recorded."""
         share = f"{done:g}" if total is None else f"{done:g}/{total:g}"
-        self._attempt.note = f"{share} {note}".strip()
+        self._attempt.note = secrets.masked(f"{share} {note}".strip())

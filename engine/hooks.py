@@ -22,7 +22,7 @@ from poolboard.journal.model import Event, Lease, RunRow
 from poolboard.journal.states import RunStatus
 from poolboard.journal.transaction import Transaction
 
-from . import spawn
+from . import secrets, spawn
 from .config import Config
 from .folder import make_private
 from .header import RunHeader
@@ -120,7 +120,7 @@ async def _run(end: End, output: Path) -> tuple[str, bool]:
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.STDOUT,
         cwd=end.row.cwd if Path(end.row.cwd).is_dir() else end.header.folder,
-        env=spawn.without_secrets(os.environ),
+        env=secrets.without(os.environ),
         start_new_session=True,
     )
     reading = asyncio.create_task(_keep(process, output))

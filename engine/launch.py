@@ -18,7 +18,7 @@ from poolboard.journal.model import NewRun
 from poolboard.journal.select import DEFAULT
 from poolboard.journal.sqlite import SqliteJournal
 
-from . import errors, hooks, spawn, strays
+from . import errors, hooks, secrets, spawn, strays
 from .config_loading import load
 from .definitions import OWN_PACKAGE, read_source, split_target
 from .errors import CoordinatorGone, UserMistake
@@ -81,6 +81,10 @@ async def start_run(request: RunRequest) -> str:
         max_depth=told["max_depth"],
         concurrency=told["concurrency"],
     )
+    for name in told["secrets"]:
+        # Kept here too, for the coordinator that may have to be started again.
+        if isinstance(value := request.inputs.get(name), str):
+            os.environ[secrets.variable(run_id, name)] = value
     journal_path = await _record(request, run_id, header, folder)
     await start_coordinator(journal_path, run_id, str(folder.path), "resume")
     return run_id

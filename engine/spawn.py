@@ -8,16 +8,12 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Final
 
 _FOLDER = Path(__file__).absolute().parent.parent
 #: The folder that holds the package: the checkout itself where engine/ lies at its top, else what pip installed into.
 _ROOT = str(_FOLDER if _FOLDER.name != "poolboard" else _FOLDER.parent)
 _GIVEN = "POOLBOARD_IMPORT_ROOT"
-#: What stands before the name of an input that is given in the environment, so that its value stands nowhere else.
-INPUT_PREFIX: Final = "POOLBOARD_INPUT_"
 
 
 def command(module: str, *words: str) -> list[str]:
@@ -33,11 +29,6 @@ def environment() -> dict[str, str]:
         found["PYTHONPATH"] = os.pathsep.join([_ROOT, *parts])
         found[_GIVEN] = _ROOT
     return found
-
-
-def without_secrets(environ: Mapping[str, str]) -> dict[str, str]:
-    """Return an environment without the inputs of a run that only its workers need."""
-    return {name: value for name, value in environ.items() if not name.startswith(INPUT_PREFIX)}
 
 
 def forget_import_root() -> None:

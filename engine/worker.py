@@ -15,7 +15,7 @@ from typing import Any
 
 from poolboard.journal.reader import Reader
 
-from . import faults, logs, spawn, strays, wire
+from . import faults, logs, secrets, spawn, strays, wire
 from .attempt import Attempt, Gate, Surroundings
 from .channel import Channel
 from .definitions import Module, load
@@ -187,6 +187,7 @@ def main() -> Any:
     faults.arm("worker")
     spawn.forget_import_root()
     settings = _read_settings()
+    secrets.take(os.environ, settings.run_id)
     logs.attribute_prints()
     logs.to_stderr()
     try:

@@ -163,7 +163,11 @@ def run(
     ],
     given: Annotated[
         list[str] | None,
-        typer.Option("--input", help="An argument of the workflow; may come several times.", metavar="NAME=VALUE"),
+        typer.Option(
+            "--input",
+            help="An argument of the workflow; may come several times. NAME alone: from POOLBOARD_INPUT_NAME.",
+            metavar="NAME=VALUE",
+        ),
     ] = None,
     workers: Workers = None,
     slots: Annotated[int | None, typer.Option(help="Runs at once in each worker; default: 4.", min=1, max=4096)] = None,
@@ -186,6 +190,7 @@ def run(
         from poolboard.engine.launch import RunRequest
         from poolboard.showing import Showing
 
+        inputs.hide(given or [], target)
         request = RunRequest(target, inputs.parse(given or []), journal, workers, slots, name, grace_s=grace)
         showing = Showing(notify=notify, quiet=quiet)
         return cli_run.run(request, headless=headless, detach=detach, as_json=as_json, showing=showing)

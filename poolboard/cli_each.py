@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -266,19 +265,11 @@ def _take_environment(settings: list[str]) -> None:
     """
     from poolboard.each_job import names_of
     from poolboard.engine.errors import UserMistake
+    from poolboard.hiding import begin_anew_without
 
     for name, setting in zip(names_of(settings), settings, strict=True):
         if "=" in setting:
             os.environ[name] = setting.partition("=")[2]
         elif name not in os.environ:
             raise UserMistake(f"--env {name}: it is not in the environment; give its value: --env {name}=…")
-    line, secrets = list(sys.orig_argv), [setting for setting in settings if "=" in setting]
-    at = 0
-    while secrets and at < len(line):
-        if line[at] == secrets[0] and line[at - 1] == "--env":
-            line[at] = secrets.pop(0).partition("=")[0]
-        elif line[at] == f"--env={secrets[0]}":
-            line[at] = "--env=" + secrets.pop(0).partition("=")[0]
-        at += 1
-    if line != sys.orig_argv and not secrets:
-        os.execv(sys.executable, [sys.executable, *line[1:]])
+    begin_anew_without("--env", settings)
