@@ -13,6 +13,7 @@ from . import faults, logs, wire
 from .channel import Channel, Refusal
 from .errors import Abandoned
 from .header import RunHeader
+from .limit_calls import LimitCalls
 from .payload import Unrecordable
 from .replay import Replay
 from .slot import Slot
@@ -74,6 +75,8 @@ class Attempt:
         self._unsettled: list[asyncio.Future[wire.Recorded]] = []
         self._parked = 0
         self._sinks = 0
+        #: Made when the run first asks for a limit: most never do.
+        self.limits: LimitCalls | None = None
         self.sink = self.new_sink("run")
         self.slot = Slot(self._tell_given, self._tell_wanted)
 
@@ -97,10 +100,8 @@ class Attempt:
 
         Once it has returned, ``end_stage`` must be called.
         """
-        if self.unsettled:
-            await self.settle()
-        while not self.around.gate.opened.is_set():
-            await self._park()
+        if self.unsettled or not self.around.gate.opened.is_set():
+            await self.may_go_on()
         await self.slot.begin()
         self.stage, self.since, self.note = name, time.monotonic(), None
 
@@ -108,6 +109,19 @@ class Attempt:
         """Let the slot go unless the run needs it for something else."""
         self.stage, self.since, self.note = None, time.monotonic(), None
         self.slot.end()
+
+    async def may_go_on(self) -> None:
+        """Return once what the run recorded is durable, and it is to go on."""
+        if self.unsettled:
+            await self.settle()
+        while not self.around.gate.opened.is_set():
+            await self._park()
+
+    def limit_calls(self) -> LimitCalls:
+        """Return what this attempt holds and wants of named limits."""
+        if self.limits is None:
+            self.limits = LimitCalls(self.n, self.generation, self.around.channel, self.slot, self.may_go_on)
+        return self.limits
 
     async def rest(self, duration_s: float) -> None:
         """Wait without a slot."""
@@ -195,6 +209,8 @@ class Attempt:
                 )
             )
         self.slot.restate()
+        if self.limits is not None:
+            self.limits.restate()
         if self._parked:
             self.around.channel.tell(wire.Parked(n=self.n, generation=self.generation))
 

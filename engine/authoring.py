@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
 if TYPE_CHECKING:
@@ -32,11 +32,14 @@ class Stage(Generic[P, R_co]):
         backoff_s: float,
         timeout_s: float | None,
         name: str | None = None,
+        needs: Mapping[str, int] | None = None,
     ) -> None:
         self.function, self.retries, self.backoff_s, self.timeout_s = function, retries, backoff_s, timeout_s
         #: The stage's name on the board: the function's unless another is given.
         self.name = name or function.__name__
         self.is_async = inspect.iscoroutinefunction(function)
+        #: What a try of the stage takes of named limits, sorted by name.
+        self.needs = amounts_of(needs or {}, f"@stage {self.name}")
         functools.update_wrapper(self, function)
 
     @functools.cached_property
@@ -60,6 +63,7 @@ class Workflow(Generic[P, R_co]):
         name: str | None,
         max_depth: int,
         concurrency: int,
+        limits: Mapping[str, int | str] | None = None,
     ) -> None:
         if not inspect.iscoroutinefunction(function):
             raise TypeError(f"@workflow {getattr(function, '__name__', function)!r} must be an async function (ctx, …)")
@@ -67,6 +71,8 @@ class Workflow(Generic[P, R_co]):
             raise TypeError(f"@workflow {function.__name__!r} must take a Context as its first parameter")
         self.function, self.max_depth, self.concurrency = function, max_depth, concurrency
         self.name = name or function.__name__
+        #: The limits that a run of it has unless it is started with others.
+        self.limits = dict(limits or {})
         functools.update_wrapper(self, function)
 
     @functools.cached_property
@@ -84,7 +90,11 @@ class Workflow(Generic[P, R_co]):
 def stage(function: Callable[P, R], /) -> Stage[P, R]: ...
 @overload
 def stage(
-    *, retries: int = 0, backoff_s: float = 1.0, timeout_s: float | None = None
+    *,
+    retries: int = 0,
+    backoff_s: float = 1.0,
+    timeout_s: float | None = None,
+    needs: Mapping[str, int] | None = None,
 ) -> Callable[[Callable[P, R]], Stage[P, R]]: ...
 def stage(
     function: Callable[P, R] | None = None,
@@ -93,17 +103,19 @@ def stage(
     retries: int = 0,
     backoff_s: float = 1.0,
     timeout_s: float | None = None,
+    needs: Mapping[str, int] | None = None,
 ) -> Stage[P, R] | Callable[[Callable[P, R]], Stage[P, R]]:
     """Mark a function, sync or async, as a stage.
 
     ``retries`` more attempts follow a failure, after ``backoff_s`` (doubled each time, with jitter); an attempt of an
-    async function is cancelled after ``timeout_s``, one of a sync function is given up then.
+    async function is cancelled after ``timeout_s``, one of a sync function is given up then. Each try takes what it
+    ``needs`` of the run's named limits (``{"gpu": 1, "api": 1}``), all at once, and waits for it without a slot.
     """
 
     def mark(target: Callable[P, R]) -> Stage[P, R]:
         if retries < 0 or backoff_s < 0 or (timeout_s is not None and timeout_s <= 0):
             raise ValueError(f"@stage {target.__name__}: retries and backoff_s must be >= 0, timeout_s > 0")
-        return Stage(target, retries=retries, backoff_s=backoff_s, timeout_s=timeout_s)
+        return Stage(target, retries=retries, backoff_s=backoff_s, timeout_s=timeout_s, needs=needs)
 
     return mark if function is None else mark(function)
 
@@ -112,7 +124,11 @@ def stage(
 def workflow(function: Callable[Concatenate[Context, P], Coroutine[Any, Any, R]], /) -> Workflow[P, R]: ...
 @overload
 def workflow(
-    *, name: str | None = None, max_depth: int = MAX_DEPTH, concurrency: int = DEFAULT_CONCURRENCY
+    *,
+    name: str | None = None,
+    max_depth: int = MAX_DEPTH,
+    concurrency: int = DEFAULT_CONCURRENCY,
+    limits: Mapping[str, int | str] | None = None,
 ) -> Callable[[Callable[Concatenate[Context, P], Coroutine[Any, Any, R]]], Workflow[P, R]]: ...
 def workflow(
     function: Callable[Concatenate[Context, P], Coroutine[Any, Any, R]] | None = None,
@@ -121,12 +137,24 @@ def workflow(
     name: str | None = None,
     max_depth: int = MAX_DEPTH,
     concurrency: int = DEFAULT_CONCURRENCY,
+    limits: Mapping[str, int | str] | None = None,
 ) -> Workflow[P, R] | Callable[[Callable[Concatenate[Context, P], Coroutine[Any, Any, R]]], Workflow[P, R]]:
-    """Mark an async function ``(ctx, …)`` as a workflow."""
+    """Mark an async function ``(ctx, …)`` as a workflow.
+
+    ``limits`` are the named limits of its runs unless they are started with others: ``{"gpu": 2, "api": "60/min"}``.
+    """
 
     def mark(target: Callable[Concatenate[Context, P], Coroutine[Any, Any, R]]) -> Workflow[P, R]:
         if max_depth < 1 or concurrency < 1:
             raise ValueError(f"@workflow {target.__name__}: max_depth and concurrency must be >= 1")
-        return Workflow(target, name=name, max_depth=max_depth, concurrency=concurrency)
+        return Workflow(target, name=name, max_depth=max_depth, concurrency=concurrency, limits=limits)
 
     return mark if function is None else mark(function)
+
+
+def amounts_of(needs: Mapping[str, int], what: str) -> tuple[tuple[str, int], ...]:
+    """Return needs as pairs in order of their names; raises ValueError for an amount that is none."""
+    for name, amount in needs.items():
+        if type(amount) is not int or amount < 1:
+            raise ValueError(f"{what}: of {name!r} it needs a whole number from 1, not {amount!r}")
+    return tuple(sorted(needs.items()))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 from . import wire
@@ -63,9 +63,15 @@ class Client(asyncio.Protocol):
         self, verb: wire.Verb, by: str, why: str | None, *, now: bool, count: int | None
     ) -> wire.ControlAnswer:
         """Pass a wish on and return the answer; raises CoordinatorGone."""
+        return await self.wish(
+            verb, lambda req: wire.ControlRequest(req=req, verb=verb, by=by, why=why, now=now, count=count)
+        )
+
+    async def wish(self, what: str, of: Callable[[int], wire.Message]) -> wire.ControlAnswer:
+        """Send the message that ``of`` makes for a number and return the answer; raises CoordinatorGone."""
         self._next_req += 1
         req = self._next_req
-        self._send(wire.ControlRequest(req=req, verb=verb, by=by, why=why, now=now, count=count))
+        self._send(of(req))
         try:
             async with asyncio.timeout(ANSWER_LIMIT_S):
                 while req not in self._answers:
@@ -73,7 +79,7 @@ class Client(asyncio.Protocol):
                         raise CoordinatorGone("the coordinator hung up before it answered")
                     await self._wait()
         except TimeoutError:
-            raise CoordinatorGone(f"no answer to {verb} in {ANSWER_LIMIT_S:g} s") from None
+            raise CoordinatorGone(f"no answer to {what} in {ANSWER_LIMIT_S:g} s") from None
         return self._answers.pop(req)
 
     async def _wait(self) -> None:

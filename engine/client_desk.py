@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 from . import wire
 from .control import Controller, Refusal, granting
@@ -32,6 +33,8 @@ class ClientDesk:
         self._controller, self._summary = controller, summary
         self._subscriptions: dict[Peer, Subscription] = {}
         self._tasks: set[asyncio.Task[None]] = set()
+        #: Who grants wishes about limits and prompts: a sentence comes back, or Refusal is raised.
+        self.others: dict[type, Callable[[Any], Awaitable[str]]] = {}
 
     @property
     def watched(self) -> bool:
@@ -47,11 +50,12 @@ class ClientDesk:
                 if (subscription := self._subscriptions.get(peer)) is not None:
                     subscription.seen = True
             case wire.ControlRequest():
-                task = asyncio.ensure_future(self._grant(peer, message))
-                self._tasks.add(task)
-                task.add_done_callback(self._tasks.discard)
+                self._begin(peer, message.req, granting(self._controller, message))
             case _:
-                raise wire.WireError(f"a client does not say {type(message).__name__}")
+                grant = self.others.get(type(message))
+                if grant is None:
+                    raise wire.WireError(f"a client does not say {type(message).__name__}")
+                self._begin(peer, message.req, grant(message))  # type: ignore[union-attr]
 
     def lost(self, peer: Peer) -> None:
         """The screen hung up."""
@@ -79,10 +83,15 @@ class ClientDesk:
         """Send everyone the last word."""
         await self.send_to(list(self._subscriptions.items()), time.monotonic())
 
-    async def _grant(self, peer: Peer, message: wire.ControlRequest) -> None:
+    def _begin(self, peer: Peer, req: int, granted: Awaitable[str]) -> None:
+        task = asyncio.ensure_future(self._grant(peer, req, granted))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _grant(self, peer: Peer, req: int, granted: Awaitable[str]) -> None:
         try:
-            told, ok = await granting(self._controller, message), True
+            told, ok = await granted, True
         except Refusal as refusal:
             told, ok = str(refusal), False
         state, revision = self._controller.state, self._controller.revision
-        peer.send(wire.ControlAnswer(req=message.req, ok=ok, message=told, state=state, revision=revision))
+        peer.send(wire.ControlAnswer(req=req, ok=ok, message=told, state=state, revision=revision))

@@ -44,6 +44,7 @@ class Command:
     expect: tuple[int, ...]
     capture: bool
     timeout_s: float | None
+    needs: Mapping[str, int] | None = None
 
 
 class CommandCalls:
@@ -60,7 +61,9 @@ class CommandCalls:
         async def run(argv: list[str] | str, cwd: str | None, expect: list[int], capture: bool) -> CommandResult:
             return await execute(command)
 
-        stage: Stage[..., Any] = Stage(run, retries=retries, backoff_s=backoff_s, timeout_s=None, name=name)
+        stage: Stage[..., Any] = Stage(
+            run, retries=retries, backoff_s=backoff_s, timeout_s=None, name=name, needs=command.needs
+        )
         # The same for every command: building it for each would cost a millisecond.
         stage.__dict__["signature"] = _signature()
         # The environment is not an argument: it may hold secrets, and those are not for the journal.

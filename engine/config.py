@@ -14,21 +14,8 @@ from annotated_types import Ge, Interval, MinLen, Predicate
 
 #: What stands before a setting's name in the environment.
 PREFIX: Final = "POOLBOARD_"
-#: A limit's rate: so many in so much time.
-RATE: Final = re.compile(r"\d{1,9}(?:\.\d{1,9})?/(?:s|sec|min|h|hour|d|day)")
-LIMIT_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,99}")
 HALT: Final = re.compile(r"(?:soon|now),fail=[1-9]\d{0,8}%?")
 TIME: Final = re.compile(r"\d{1,9}(?:\.\d{1,9})?[smhd]?")
-
-
-def is_limit_name(text: str) -> bool:
-    """Whether text may name a limit."""
-    return LIMIT_NAME.fullmatch(text) is not None
-
-
-def is_amount(text: str) -> bool:
-    """Whether text is a capacity (``2``) or a rate (``60/min``)."""
-    return RATE.fullmatch(text) is not None or re.fullmatch(r"[1-9]\d{0,8}", text) is not None
 
 
 def is_halt(text: str) -> bool:
@@ -53,8 +40,6 @@ Count = Annotated[int, Interval(ge=1, le=4096)]
 Natural = Annotated[int, Ge(0)]
 Text = Annotated[str, MinLen(1)]
 Workers = Annotated[int, Interval(ge=1, le=1024)]
-LimitName = Annotated[str, Predicate(is_limit_name)]
-Amount = Annotated[int, Ge(1)] | Annotated[str, Predicate(is_amount)]
 
 YES_OR_NO: Final = "true or false (in the environment also 1 yes on, 0 no off)"
 COMMAND: Final = "a shell command"
@@ -107,7 +92,7 @@ class Config:
     ] = 0
     keep_order: Annotated[bool, Told("each: print in the order of the items", YES_OR_NO)] = False
     limits: Annotated[
-        dict[LimitName, Amount],
+        dict[str, bool | int | str],
         Told("named limits of what runs use", 'a table of name = 2 (capacity) or name = "60/min" (rate)'),
     ] = field(default_factory=dict)
 

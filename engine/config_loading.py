@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, get_type_hints
 from .config import NAMES, PREFIX, Config, told, variable
 from .config_file import ConfigFile, project_file, user_file
 from .errors import UserMistake
+from .limit_spec import parse_limits
 from .secrets import INPUT_PREFIX, RUN_PREFIX
 
 if TYPE_CHECKING:
@@ -143,6 +144,8 @@ def _validated(values: Mapping[str, Any], *, strict: bool) -> dict[str, Any] | _
     for name, value in values.items():
         try:
             given = json.loads(value) if name == "limits" and isinstance(value, str) else value
+            if name == "limits" and isinstance(given, dict) and (odd := _odd_limit(given)) is not None:
+                return _Wrong(name, odd)
             found[name] = TypeAdapter(hints[name]).validate_python(given, strict=strict)
         except ValidationError as error:
             inner = error.errors(include_url=False, include_input=False, include_context=False)[0]["loc"]
@@ -150,6 +153,17 @@ def _validated(values: Mapping[str, Any], *, strict: bool) -> dict[str, Any] | _
         except ValueError:
             return _Wrong(name)
     return found
+
+
+def _odd_limit(table: Mapping[str, Any]) -> str | None:
+    """Return the first key that says no limit; a burst may belong to a limit that stands elsewhere."""
+    for key, value in table.items():
+        name, dot, _ = key.partition(".")
+        try:
+            parse_limits({name: table.get(name, "1/s"), key: value} if dot else {key: value})
+        except UserMistake:
+            return key
+    return None
 
 
 def problems(file: ConfigFile) -> Iterator[str]:

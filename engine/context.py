@@ -5,16 +5,18 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any, Literal, ParamSpec, TypeVar, overload
 
 from . import secrets
 from .attempt import Attempt
-from .authoring import Stage, Workflow
+from .authoring import Stage, Workflow, amounts_of
 from .authoring import stage as mark_stage
 from .child_calls import ChildCalls
 from .command_calls import Command, CommandCalls, CommandResult
 from .errors import ChildError
+from .limit_calls import HeldLimit
 from .result import Result
 from .stage_calls import StageCalls
 
@@ -95,16 +97,26 @@ class Context:
         capture: bool = False,
         retries: int = 0,
         backoff_s: float = 1.0,
+        needs: Mapping[str, int] | None = None,
     ) -> CommandResult:
         """Run a program as the stage ``name``: ``argv`` as a list, or one string for ``/bin/sh``.
 
         It has a process group of its own, which never outlives its worker; its output goes to the stage's log, and with
         ``capture`` its stdout to the result as well. ``env`` is added to the worker's and is not recorded. Raises
         StageError for an exit code that is not in ``expect``, for one that took longer than ``timeout_s``, and for a
-        program that cannot be started.
+        program that cannot be started. Each try takes what it ``needs`` of named limits, as a stage does.
         """
-        command = Command(argv, cwd, dict(env or {}), tuple(expect), capture, timeout_s)
+        command = Command(argv, cwd, dict(env or {}), tuple(expect), capture, timeout_s, needs)
         return await self._commands.run(name, command, retries=retries, backoff_s=backoff_s)
+
+    def limit(self, *names: str, **amounts: int) -> AbstractAsyncContextManager[HeldLimit]:
+        """Hold shares of named limits inside ``async with``: ``ctx.limit("gpu")``, ``ctx.limit(gpu=2, api=1)``.
+
+        All are granted at once, in order of asking; until then the run holds no slot. Raises LimitError for what could
+        never be granted.
+        """
+        needs = amounts_of({**dict.fromkeys(names, 1), **amounts}, "ctx.limit")
+        return self._attempt.limit_calls().hold(needs, "ctx.limit")
 
     async def sleep(self, duration_s: float) -> None:
         """Wait without a slot. The time to wake is recorded: after a kill only what is left of it is waited."""

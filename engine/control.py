@@ -57,6 +57,8 @@ class Controller:
         self.ends_as: tuple[RunStatus, str | None] = ("stopped", None)
         #: Set once the coordinator winds up: what is wished from then on is for its successor.
         self.closing = False
+        #: Told of every state that is in force from now on.
+        self.on_state: Callable[[ControlState], None] = lambda state: None
         self._busy = asyncio.Lock()
         self._deadline: asyncio.TimerHandle | None = None
         self._finishing: asyncio.Task[None] | None = None
@@ -160,6 +162,7 @@ class Controller:
         for peer in self._dispatcher.workers.values():
             peer.send(wire.ControlNow(state=state))
         self._dispatcher.feed(ControlSet(state))
+        self.on_state(state)
 
     def _arm(self, grace_s: float) -> None:
         if self._deadline is not None:

@@ -17,7 +17,7 @@ from poolboard.journal.sqlite import SqliteJournal
 from poolboard.journal.states import SETTLED_WORK, TERMINAL_RUN, IllegalMove, RunStatus
 from poolboard.journal.transaction import Transaction
 
-from . import hooks, takeover, wire
+from . import hooks, takeover, wire, wire_limits
 from .client_desk import ClientDesk
 from .control import CANCEL_KEY, WORKERS_SETTING, Controller
 from .dispatch import Dispatcher
@@ -27,6 +27,7 @@ from .folder import CoordinatorFile, RunFolder
 from .header import RunHeader, WorkerSettings
 from .identity import ProcessIdentity
 from .intent import Intent
+from .limit_desk import LimitDesk, open_desk
 from .payload import dumps
 from .peers import Peer
 from .pool import Pool
@@ -67,6 +68,7 @@ class Coordinator:
         self.progress = Progress(journal, run.run_id, lease.number, lease.epoch, self.pool, self.desk, self.fleet)
         self.controller = Controller(self.dispatcher, run, header.grace_s, self._stop_is_due, self._resize)
         self.clients = ClientDesk(self.controller, self.progress.summary)
+        self.limits: LimitDesk | None = None
         self._peers: dict[Peer, str] = {}
         self._takeover: takeover.Takeover | None = None
         #: Once the run is at rest: the hook that is to be run for it.
@@ -115,6 +117,7 @@ class Coordinator:
             self._root_settled()
             return
         self.pool.control = self.controller.state
+        await self._open_limits(found)
         takeover.begin(found, self.dispatcher)
         await self.recorder.drain()
         if self._intent == "cancel" or await self._journal.reader.entry_of_key(self._lease.number, CANCEL_KEY):
@@ -127,6 +130,22 @@ class Coordinator:
             self.controller.continue_transition()
         if found.alive:
             asyncio.get_running_loop().call_later(self._header.adopt_grace_s, self._say_retained)
+
+    async def _open_limits(self, found: takeover.Takeover) -> None:
+        """Serve the run's named limits, if it has any; a run without pays nothing for them."""
+        if not self._header.limits:
+            return
+        self.limits = limits = await open_desk(self._journal, self.dispatcher, self._run, self._header, self.fleet)
+        self.desk.others |= {
+            wire_limits.WantLimit: limits.want,
+            wire_limits.ReleaseLimit: limits.release,
+            wire_limits.ObserveLimit: limits.observe,
+        }
+        self.clients.others[wire_limits.ChangeLimit] = limits.change
+        self.controller.on_state = limits.steer
+        self.progress.limits = limits.views
+        limits.steer(self.controller.state)
+        limits.await_workers(found.alive)
 
     def _close_gap(self, tx: Transaction) -> None:
         """Leave out of the elapsed time what lies between the last sign of life and now; first of all writes."""
@@ -228,6 +247,8 @@ class Coordinator:
         peer.send(wire.Welcome(epoch=lease.epoch, control=self.controller.state))
         for n in unknown:
             peer.send(wire.Abandon(n=n, generation=held[n], reason="it has ended"))
+        if self.limits is not None:
+            self.limits.joined(worker, hello.limits)
         self.dispatcher.feed(WorkerJoined(worker, self._header.slots))
         for token, starts in adopted:
             self.dispatcher.tokens[token.n] = token
@@ -268,6 +289,8 @@ class Coordinator:
         self.progress.alerts.pop(f"retained {worker}", None)
         log.warning("worker %s ended (%s)", worker, reason)
         self.recorder.add(partial(queue.forget_worker, lease=self._lease, worker=worker), lambda result: None)
+        if self.limits is not None:
+            self.limits.lost(worker)
         self.dispatcher.feed(WorkerLost(worker, reason))
 
     def _say_retained(self) -> None:
@@ -319,6 +342,8 @@ class Coordinator:
         for peer in self.dispatcher.workers.values():
             peer.send(wire.Goodbye())
         await self.fleet.stop()
+        if self.limits is not None:
+            await self.limits.leave()
         await self.recorder.drain()
         end = self._finish if status == "completed" else self.controller.stopped_member(status, error)
         self.hook_due = await self.recorder.record(partial(self._ended, end))

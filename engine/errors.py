@@ -47,6 +47,10 @@ class ChildError(Exception):
         self.workflow, self.n, self.reason = workflow, n, reason
 
 
+class LimitError(Exception):
+    """A run asked for what a named limit can never give it; the message names the limit."""
+
+
 class Abandoned(BaseException):
     """This attempt is not wanted any more (stopped, cancelled, fenced). User code must not swallow it."""
 

@@ -28,6 +28,11 @@ def state_folder() -> Path:
     return Path(home) / "poolboard" if home else Path(platformdirs.user_state_dir("poolboard"))
 
 
+def shared_limits_path() -> Path:
+    """Return the file of the limits that all of the user's runs share."""
+    return state_folder() / "limits.sqlite"
+
+
 def chosen_journal(flag: str | None) -> Selection:
     """Return the journal in force: the one given, else POOLBOARD_JOURNAL's, a settings file's, the state folder's.
 

@@ -21,6 +21,8 @@ class RunHeader(BaseModel):
     folder: str
     max_depth: int
     concurrency: int
+    #: Named limits as they were at the start, in the words of limit_spec; a setting of the run may have changed one.
+    limits: dict[str, str] = Field(default_factory=dict)
     grace_s: float = 10.0
     adopt_grace_s: float = 10.0
     #: How long a worker may be silent before it is looked at as frozen; work leases last as long.

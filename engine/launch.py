@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 import uuid
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -25,6 +26,7 @@ from .errors import CoordinatorGone, UserMistake
 from .folder import RunFolder, chosen_journal, make_private
 from .header import RunHeader
 from .intent import Intent
+from .limit_spec import check_needs, parse_limits
 
 T = TypeVar("T")
 PROBE_LIMIT_S = 60.0
@@ -48,6 +50,40 @@ class RunRequest:
     lease_s: float = 30.0
     grace_s: float | None = None
     cwd: str | None = None
+    #: Named limits as a table of the configuration has them; they go before the workflow's own.
+    limits: Mapping[str, int | str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """One parameter of a workflow, for a person: type and default as text."""
+
+    name: str
+    annotation: str
+    required: bool
+    default: str
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """What a workflow takes, and its docstring."""
+
+    workflow: str
+    doc: str
+    parameters: tuple[Taken, ...]
+
+
+def workflow_file(target: str) -> Path:
+    """Return the file of ``FILE.py[:workflow]``; raises UserMistake if it is not there."""
+    return split_target(target)[0]
+
+
+async def describe(target: str) -> Described:
+    """Return what a workflow takes; raises UserMistake."""
+    path, workflow = split_target(target)
+    read_source(path)
+    told = await _ask_probe(path, {"path": str(path), "workflow": workflow, "describe": True})
+    return Described(told["workflow"], told["doc"], tuple(Taken(**parameter) for parameter in told["parameters"]))
 
 
 async def start_run(request: RunRequest) -> str:
@@ -66,6 +102,7 @@ async def start_run(request: RunRequest) -> str:
     folder = RunFolder.of(run_id)
     folder.socket_path()
     told = await probe(path, workflow, request.inputs)
+    limits = _limits(told, _over(config.limits, request.limits))
     header = RunHeader(
         path=str(path),
         workflow=told["workflow"],
@@ -80,6 +117,7 @@ async def start_run(request: RunRequest) -> str:
         hook_limit_s=config.hook_limit_s,
         max_depth=told["max_depth"],
         concurrency=told["concurrency"],
+        limits=limits,
     )
     for name in told["secrets"]:
         # Kept here too, for the coordinator that may have to be started again.
@@ -93,6 +131,21 @@ async def start_run(request: RunRequest) -> str:
 def _first(*given: T | None) -> T:
     """Return the first that was given."""
     return next(one for one in given if one is not None)
+
+
+def _over(configured: Mapping[str, int | str], given: Mapping[str, int | str]) -> dict[str, int | str]:
+    """Return the settings' limits and those that were given; one that was given is given whole, with its burst."""
+    named = {name for name in given if "." not in name}
+    return {**{key: value for key, value in configured.items() if key.partition(".")[0] not in named}, **given}
+
+
+def _limits(told: Mapping[str, Any], given: Mapping[str, int | str]) -> dict[str, str]:
+    """Return the run's limits, in words; raises UserMistake where a stage of the file could never get what it needs."""
+    specs = parse_limits({**told["limits"], **given})
+    for stage, needs in told["needs"].items():
+        if (why := check_needs(needs, specs, f"stage {stage}")) is not None:
+            raise UserMistake(why)
+    return {name: str(spec) for name, spec in specs.items()}
 
 
 async def _record(request: RunRequest, run_id: str, header: RunHeader, folder: RunFolder) -> Path:
@@ -126,6 +179,10 @@ async def probe(path: Path, workflow: str | None, inputs: dict[str, Any]) -> dic
         "words": words,
         "values": values,
     }
+    return await _ask_probe(path, asked)
+
+
+async def _ask_probe(path: Path, asked: dict[str, Any]) -> dict[str, Any]:
     process = await asyncio.create_subprocess_exec(
         *spawn.command("probe"),
         env=spawn.environment(),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from collections.abc import Callable
 
 import psutil
 
@@ -14,7 +15,7 @@ from .fleet import LocalFleet
 from .identity import ProcessIdentity
 from .pool import Pool
 from .summary import SHORT_WINDOW_S, Rates, run_view, stage_views
-from .views import ActiveView, CoordinatorView, Summary, WorkerView
+from .views import ActiveView, CoordinatorView, LimitView, Summary, WorkerView
 from .worker_desk import WorkerDesk
 
 #: What a summary lists at most; it stays under 64 KiB (SPEC 1.22).
@@ -46,6 +47,8 @@ class Progress:
         self._labels: dict[int, str] = {}
         self._usage: dict[str, tuple[float, int, float]] = {}
         self.alerts: dict[str, str] = {}
+        #: Who can tell what the limits are doing.
+        self.limits: Callable[[], tuple[LimitView, ...]] = tuple
 
     async def summary(self) -> Summary:
         """Return the run as it is now."""
@@ -70,6 +73,7 @@ class Progress:
             in_flight=in_flight,
             alerts=(*self._busy(), *self.alerts.values()),
             stamp=row.changed,
+            limits=self.limits(),
         )
 
     def _busy(self) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from collections.abc import Mapping
+from collections.abc import Coroutine, Mapping
 from typing import Any, NamedTuple
 
 from . import faults, logs, wire
@@ -56,7 +56,8 @@ class StageCalls:
         sink = self._attempt.new_sink(stage.name)
         try:
             for number in range(1, stage.retries + 2):
-                tried = await self._try(stage, call, typed, sink, number)
+                work = self._try(stage, call, typed, sink, number)
+                tried = await (self._limited(stage, work) if stage.needs else work)
                 if not isinstance(tried, _Failed):
                     return tried
                 await self._rest(stage, number, tried.failure, sink)
@@ -83,6 +84,14 @@ class StageCalls:
             return _Failed(failure)
         finally:
             attempt.end_stage()
+
+    async def _limited(self, stage: Stage[..., Any], work: Coroutine[Any, Any, Any]) -> Any:
+        """Do the work once the run has all that the stage needs of named limits."""
+        try:
+            async with self._attempt.limit_calls().hold(stage.needs, f"stage {stage.name}"):
+                return await work
+        finally:
+            work.close()
 
     async def _outcome(
         self, stage: Stage[..., Any], typed: dict[str, Any], sink: logs.LogSink

@@ -116,6 +116,46 @@ class ActiveView:
 
 
 @dataclass(frozen=True, slots=True)
+class HolderView:
+    """Who has how much of a limit; ``run_id`` is None for this run, else another of the user's runs."""
+
+    n: int
+    amount: int
+    run_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WaiterView:
+    """Who waits for a limit, for how long, and why, in one sentence."""
+
+    n: int
+    amount: int
+    since_s: float
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class LimitView:
+    """One named limit. Of a capacity ``in_use`` of ``most`` are held; of a rate (``per_s``) ``left`` can be taken now.
+
+    ``holders`` and ``waiters`` are the first of ``holding`` and ``waiting``. ``slow_s``: to be left alone for so long.
+    """
+
+    name: str
+    text: str
+    most: int
+    per_s: float | None
+    shared: bool
+    in_use: int
+    left: float | None
+    holders: tuple[HolderView, ...]
+    holding: int
+    waiters: tuple[WaiterView, ...]
+    waiting: int
+    slow_s: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class Summary:
     """The progress summary: everything a header and a stage board need, bounded in size.
 
@@ -134,6 +174,7 @@ class Summary:
     in_flight: int
     alerts: tuple[str, ...]
     stamp: int
+    limits: tuple[LimitView, ...] = ()
 
 
 class ChildRow(NamedTuple):

@@ -16,6 +16,9 @@ import msgspec
 from poolboard.journal.states import ControlState, WorkState
 
 from .views import Summary
+from .wire_limits import ChangeLimit, HeldLimits, LimitAnswer, ObserveLimit, ReleaseLimit, WantLimit
+from .wire_message import Message as Message
+from .wire_message import WireError as WireError
 
 #: A peer that announces a larger frame is cut off. A chunk of 1,000 children with 16 KiB of input each fits.
 FRAME_LIMIT_BYTES = 64 * 1024 * 1024
@@ -24,14 +27,6 @@ _LENGTH = struct.Struct(">I")
 
 #: What a person may wish of a live run.
 Verb = Literal["pause", "resume", "stop", "cancel", "workers"]
-
-
-class Message(msgspec.Struct, tag_field="t", forbid_unknown_fields=True, kw_only=True):
-    """Base of all messages; unknown fields are refused."""
-
-
-class WireError(Exception):
-    """The peer sent what is not a frame of ours; its connection is closed."""
 
 
 # --- worker to coordinator -----------------------------------------------------------------------------------------
@@ -44,6 +39,7 @@ class WorkerHello(Message, tag="worker_hello"):
     identity: str
     digest: str
     held: list[tuple[int, int, int]] = msgspec.field(default_factory=list)
+    limits: list[HeldLimits] = msgspec.field(default_factory=list)
 
 
 class HeartbeatHello(Message, tag="heartbeat_hello"):
@@ -307,6 +303,7 @@ class SummaryNews(Message, tag="summary"):
 AnyMessage = (
     WorkerHello | HeartbeatHello | Heartbeat | EnqueueChildren | OpenGroup | CommitStage | CompleteRun | FailRun
     | BlockRun | GiveSlot | WantSlot | Parked | Dropped | Spent | Activity
+    | WantLimit | ReleaseLimit | ObserveLimit | LimitAnswer | ChangeLimit
     | Welcome | Assign | Adopted | Abandon | Recorded | NotRecorded | GroupSettled | Grant | ControlNow | Goodbye
     | ClientHello | Subscribe | Seen | ControlRequest | ControlAnswer | SummaryNews
 )  # fmt: skip
@@ -342,6 +339,8 @@ class Decoder:
 
     def feed(self, data: bytes) -> list[AnyMessage]:
         """Take in bytes and return the messages that are complete; raises WireError."""
+        if not self._buffer and len(data) >= _LENGTH.size and _LENGTH.unpack_from(data)[0] == len(data) - _LENGTH.size:
+            return _messages(memoryview(data)[_LENGTH.size :])  # one whole frame, as nearly always
         self._buffer += data
         found: list[AnyMessage] = []
         while len(self._buffer) >= self._need:
@@ -355,8 +354,12 @@ class Decoder:
             body = bytes(self._buffer[_LENGTH.size : end])
             del self._buffer[:end]
             self._need = _LENGTH.size
-            try:
-                found += _FRAME.decode(body)
-            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-                raise WireError(f"not a message of ours: {error}") from None
+            found += _messages(body)
         return found
+
+
+def _messages(body: bytes | memoryview) -> list[AnyMessage]:
+    try:
+        return _FRAME.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise WireError(f"not a message of ours: {error}") from None

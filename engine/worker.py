@@ -15,7 +15,7 @@ from typing import Any
 
 from poolboard.journal.reader import Reader
 
-from . import faults, logs, secrets, spawn, strays, wire
+from . import faults, hosting, logs, secrets, spawn, strays, wire, wire_limits
 from .attempt import Attempt, Gate, Surroundings
 from .channel import Channel
 from .definitions import Module, load
@@ -25,7 +25,7 @@ from .header import WorkerSettings
 from .heartbeat import EXIT_ORPHANED, HeartbeatThread
 from .identity import ProcessIdentity
 from .run_attempt import run_attempt
-from .threads import Threads, take_short_turns
+from .threads import Threads, settle_in
 
 log = logging.getLogger("poolboard")
 ACTIVITY_INTERVAL_S = 0.1
@@ -83,6 +83,7 @@ class Worker:
                 identity=str(ProcessIdentity.own()),
                 digest=self._module.digest,
                 held=[(a.n, a.generation, a.epoch) for a, _ in self._attempts.values()],
+                limits=[held for a, _ in self._attempts.values() if a.limits for held in a.limits.held()],
             )
         )
 
@@ -113,6 +114,10 @@ class Worker:
             case wire.Abandon():
                 if self._held(message.n, message.generation):
                     self._attempts[message.n][1].cancel()
+            case wire_limits.LimitAnswer():
+                attempt = self._held(message.n, message.generation)
+                if attempt is not None and attempt.limits is not None:
+                    attempt.limits.answered(message)
             case wire.Goodbye():
                 self._done.set()
             case _:
@@ -183,19 +188,20 @@ def _read_settings() -> WorkerSettings:
 
 def main() -> Any:
     """Run one worker process."""
-    take_short_turns()
     faults.arm("worker")
+    hosting.enter_worker()
     spawn.forget_import_root()
     settings = _read_settings()
     secrets.take(os.environ, settings.run_id)
     logs.attribute_prints()
     logs.to_stderr()
     try:
-        module = load(Path(settings.header.path))
+        module = load(Path(settings.header.path), settings.header.workflow)
     except UserMistake as mistake:
         sys.exit(f"poolboard: {mistake}")
     if module.digest != settings.digest:
         sys.exit(f"poolboard: {module.path} changed while the run went on; resume with --accept-code to use it")
+    settle_in()
     asyncio.run(_main(settings, module))
     sys.stdout.flush()
     # Threads of stages that were given up may still run, and programs; nothing of theirs is wanted.

@@ -33,6 +33,8 @@ class WorkerDesk:
     ) -> None:
         self._dispatcher, self._on_blocked, self._on_spent = dispatcher, on_blocked, on_spent
         self.activity: dict[str, tuple[float, list[wire.ActiveSlot]]] = {}
+        #: Who takes what only some runs say: limits, prompts.
+        self.others: dict[type, Callable[[str, Peer, Any], None]] = {}
 
     def take(self, worker: str, peer: Peer, message: wire.AnyMessage) -> None:
         """Handle a message of a worker that was taken in; raises WireError for one that a worker does not say."""
@@ -64,7 +66,10 @@ class WorkerDesk:
                     self._on_blocked(n, reason)
                     self._dropped(n, generation)
             case _:
-                raise wire.WireError(f"a worker does not say {type(message).__name__}")
+                take = self.others.get(type(message))
+                if take is None:
+                    raise wire.WireError(f"a worker does not say {type(message).__name__}")
+                take(worker, peer, message)
 
     def _add(self, member: Callable[..., Any], then: Callable[[Any], None], kind: int | None = None) -> None:
         self._dispatcher.recorder.add(partial(member, lease=self._dispatcher.lease), then, kind)

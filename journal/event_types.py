@@ -13,6 +13,7 @@ WORK_RETRIED: Final = "WorkRetried"
 CONTROL_CHANGED: Final = "ControlChanged"
 STATUS_CHANGED: Final = "StatusChanged"
 SETTING_CHANGED: Final = "SettingChanged"
+HOLD_CHANGED: Final = "HoldChanged"
 RUN_ENDED: Final = "RunEnded"
 
 #: Events that do not tell how the run as a whole stands (SPEC 1.1); nor does any event of a work item.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Annotated
 
 import typer
@@ -14,16 +13,27 @@ from poolboard import (
     cli_each,
     cli_help,
     cli_journal,
+    cli_limits,
+    cli_questions,
+    cli_start,
     cli_themes,
     cli_wishes,
-    completion,
     examples,
 )
+from poolboard.cli_options import (
+    Ascii,
+    Deed,
+    Headless,
+    Journal,
+    Json,
+    NewestRun,
+    Notify,
+    Quiet,
+    ReadOnly,
+    Theme,
+    Workers,
+)
 from poolboard.exit_codes import MEANINGS
-
-#: What a command returns: the line is read first and acted on later, outside click, which has its own ideas about
-#: broken pipes and interrupts (exit status 1 for both).
-Deed = Callable[[], int]
 
 EXIT_TABLE = "\n".join(f"{code:>4}  {meaning}" for code, meaning in MEANINGS.items())
 
@@ -36,45 +46,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-Journal = Annotated[
-    str | None,
-    typer.Option(
-        help="The journal file; default: POOLBOARD_JOURNAL, else the one in the state folder.", metavar="PATH"
-    ),
-]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON on stdout and nothing else.")]
-Workers = Annotated[int | None, typer.Option(help="Worker processes; default: one per core.", min=1, max=1024)]
-Headless = Annotated[bool, typer.Option("--headless", help="Print lines of progress instead of opening the screen.")]
-Detach = Annotated[bool, typer.Option("--detach", help="Return at once; the run goes on by itself.")]
-Notify = Annotated[
-    bool | None, typer.Option("--notify/--no-notify", help="Ring the terminal when the run comes to rest.")
-]
-Quiet = Annotated[bool | None, typer.Option("--quiet/--no-quiet", "-q", help="No lines of progress.")]
-Theme = Annotated[
-    str | None,
-    typer.Option(
-        help="The screen's theme; default: the one chosen last.", metavar="NAME", autocompletion=completion.themes
-    ),
-]
-Ascii = Annotated[bool | None, typer.Option("--ascii/--no-ascii", help="Draw the screen with ASCII only.")]
-ReadOnly = Annotated[bool | None, typer.Option("--read-only/--no-read-only", help="Look, and change nothing.")]
-Grace = Annotated[
-    float | None,
-    typer.Option(help="Seconds that running stages have to end on stop; default: 10.", min=0, max=86_400),
-]
-Why = Annotated[str | None, typer.Option(help="The reason, for the journal.", metavar="TEXT")]
-Run = Annotated[
-    str, typer.Argument(help="A run's id, or the beginning of it.", metavar="RUN", autocompletion=completion.runs)
-]
-NewestRun = Annotated[
-    str | None,
-    typer.Argument(
-        help="A run's id, or the beginning of it; default: the newest.",
-        metavar="[RUN]",
-        autocompletion=completion.runs,
-    ),
-]
 
 
 def _version(asked: bool) -> None:
@@ -156,48 +127,7 @@ def demo(
     return act
 
 
-@app.command()
-def run(
-    target: Annotated[
-        str, typer.Argument(help="A Python file, and which of its workflows.", metavar="FILE.py[:workflow]")
-    ],
-    given: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--input",
-            help="An argument of the workflow; may come several times. NAME alone: from POOLBOARD_INPUT_NAME.",
-            metavar="NAME=VALUE",
-        ),
-    ] = None,
-    workers: Workers = None,
-    slots: Annotated[int | None, typer.Option(help="Runs at once in each worker; default: 4.", min=1, max=4096)] = None,
-    name: Annotated[str | None, typer.Option(help="What to call the run; default: the workflow's name.")] = None,
-    journal: Journal = None,
-    headless: Headless = False,
-    detach: Detach = False,
-    grace: Grace = None,
-    notify: Notify = None,
-    quiet: Quiet = None,
-    as_json: Json = False,
-) -> Deed:
-    """Run a file's workflow (the last one defined, if none is named).
-
-    Example: poolboard run count.py:many_files --input 'paths=["a.txt", "b.txt"]' --workers 2
-    """
-
-    def act() -> int:
-        from poolboard import cli_run, inputs
-        from poolboard.engine.launch import RunRequest
-        from poolboard.showing import Showing
-
-        inputs.hide(given or [], target)
-        request = RunRequest(target, inputs.parse(given or []), journal, workers, slots, name, grace_s=grace)
-        showing = Showing(notify=notify, quiet=quiet)
-        return cli_run.run(request, headless=headless, detach=detach, as_json=as_json, showing=showing)
-
-    return act
-
-
+app.command()(cli_start.run)
 app.command("each", cls=cli_each.EachCommand, context_settings={"allow_interspersed_args": False})(cli_each.each)
 
 
@@ -223,124 +153,20 @@ def watch(
     return act
 
 
-@app.command()
-def status(run: NewestRun = None, journal: Journal = None, as_json: Json = False) -> Deed:
-    """Tell how a run stands: progress, stages, workers, result or error."""
-
-    def act() -> int:
-        from poolboard import cli_status
-
-        return cli_status.status(journal, run, as_json=as_json)
-
-    return act
-
-
-@app.command()
-def logs(
-    run: Run,
-    child: Annotated[
-        int,
-        typer.Argument(
-            help="The child's number; 0 is the root.", metavar="CHILD", min=0, autocompletion=completion.children
-        ),
-    ],
-    stage: Annotated[str | None, typer.Argument(help="Only this stage.", metavar="[STAGE]")] = None,
-    follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on until the child has ended.")] = False,
-    merge: Annotated[bool, typer.Option("--merge", help="All attempts, each line with stage and attempt.")] = False,
-    raw: Annotated[bool, typer.Option("--raw", help="The bytes as they are, also what drives a terminal.")] = False,
-    journal: Journal = None,
-    as_json: Json = False,
-) -> Deed:
-    """Print what a child wrote: for each stage, the newest attempt.
-
-    Example: poolboard logs 3f2a 17 -f
-    """
-
-    def act() -> int:
-        from poolboard import cli_logs
-
-        return cli_logs.logs(journal, run, child, stage, follow=follow, form=cli_logs.Form(merge, raw, as_json))
-
-    return act
-
-
-@app.command("list")
-def list_runs(journal: Journal = None, as_json: Json = False) -> Deed:
-    """List every run of the journal, newest first."""
-
-    def act() -> int:
-        from poolboard import cli_status
-
-        return cli_status.list_runs(journal, as_json=as_json)
-
-    return act
-
-
-@app.command()
-def pause(run: Run, why: Why = None, journal: Journal = None, as_json: Json = False) -> Deed:
-    """Start nothing new; what is active parks at its next stage boundary."""
-
-    def act() -> int:
-        from poolboard import cli_status
-
-        return cli_status.wish(journal, run, "pause", why=why, as_json=as_json)
-
-    return act
-
-
-@app.command()
-def resume(
-    run: Run,
-    why: Why = None,
-    accept_code: Annotated[
-        bool, typer.Option("--accept-code", help="Go on although the workflow's file was edited.")
-    ] = False,
-    journal: Journal = None,
-    detach: Detach = False,
-    notify: Notify = None,
-    quiet: Quiet = None,
-    as_json: Json = False,
-) -> Deed:
-    """Let a paused, stopped or crashed run go on, and follow it."""
-
-    def act() -> int:
-        from poolboard import cli_run
-        from poolboard.showing import Showing
-
-        return cli_run.resume(
-            journal,
-            run,
-            why=why,
-            accept_code=accept_code,
-            detach=detach,
-            as_json=as_json,
-            showing=Showing(notify=notify, quiet=quiet),
-        )
-
-    return act
-
-
-@app.command()
-def stop(
-    run: Run,
-    now: Annotated[bool, typer.Option("--now", help="Give running stages no time to end.")] = False,
-    why: Why = None,
-    journal: Journal = None,
-    as_json: Json = False,
-) -> Deed:
-    """Start no new stage, end the running ones, keep everything recorded; the run stays resumable."""
-
-    def act() -> int:
-        from poolboard import cli_status
-
-        return cli_status.wish(journal, run, "stop now" if now else "stop", why=why, as_json=as_json)
-
-    return act
-
-
+app.command()(cli_questions.status)
+app.command("list")(cli_questions.list_runs)
+app.command()(cli_questions.wait)
+app.command()(cli_questions.events)
+app.command()(cli_questions.logs)
+app.command()(cli_questions.export)
+app.command()(cli_wishes.pause)
+app.command()(cli_wishes.resume)
+app.command()(cli_wishes.stop)
 app.command()(cli_wishes.cancel)
 app.command()(cli_wishes.retry)
+app.command()(cli_wishes.delete)
 app.command()(cli_wishes.workers)
+app.command()(cli_limits.limit)
 app.command()(cli_doctor.doctor)
 app.add_typer(cli_journal.app, name="journal")
 app.add_typer(cli_config.app, name="config")

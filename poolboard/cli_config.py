@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from poolboard import completion
-from poolboard.cli_journal import Deed, Journal, Json
+from poolboard.cli_options import Deed, Journal, Json
 
 app = typer.Typer(help="The settings: what they are and who says so, and changing them.", add_completion=False)
 

@@ -12,6 +12,7 @@ import typer
 from typer.core import TyperCommand
 
 from poolboard import completion
+from poolboard.cli_limits import Limits, SharedLimits
 
 if TYPE_CHECKING:
     from poolboard.each_job import Job
@@ -82,6 +83,8 @@ def each(
     joblog: Annotated[
         str | None, typer.Option(help="Write a line per item, in GNU parallel's columns.", metavar="FILE")
     ] = None,
+    limit: Limits = None,
+    shared_limit: SharedLimits = None,
     env: Annotated[
         list[str] | None,
         typer.Option(help="A variable that the commands need; its value is recorded nowhere.", metavar="NAME[=VALUE]"),
@@ -134,7 +137,7 @@ def each(
     given: list[str] | None = context.meta.get(_META)
 
     def act() -> int:
-        from poolboard import cli_run, each_run
+        from poolboard import cli_run, each_run, limit_words
         from poolboard.engine.config_loading import load
         from poolboard.showing import Showing
 
@@ -170,6 +173,7 @@ def each(
             results,
             env or [],
         )
+        job = replace(job, limits=limit_words.table(limit or [], shared_limit or []) or None)
         return (each_run.dry_run if dry_run else each_run.start)(job, source, manners)
 
     return act

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from poolboard import exit_codes, inputs, shapes, words
+from poolboard import bar, exit_codes, inputs, shapes, words
 from poolboard.console import complain, has_terminal, say
 from poolboard.showing import Showing
 
@@ -35,7 +35,8 @@ def run(request: RunRequest, *, headless: bool, detach: bool, as_json: bool, sho
     run_id = asyncio.run(start_run(request))
     if detach:
         return _told_id(run_id, as_json)
-    return attend(request.journal, run_id, Manner(as_json=as_json), headless=headless, showing=showing)
+    drawn = bar.for_terminal() if headless and not as_json and not showing.quiet else None
+    return attend(request.journal, run_id, Manner(as_json=as_json, bar=drawn), headless=headless, showing=showing)
 
 
 def demo(
@@ -114,8 +115,9 @@ def runs_screen(journal: str | None, showing: Showing = AS_SET) -> int:
     """Open the screen of all runs, or list them where there is no terminal."""
     if not has_terminal():
         from poolboard.cli_status import list_runs
+        from poolboard.selection import Selection
 
-        return list_runs(journal, as_json=False)
+        return list_runs(journal, Selection(), as_json=False)
     return _screen_code(_dashboard(journal, None, settled(showing, headless=False)))
 
 
@@ -212,5 +214,5 @@ def _screen_code(code: int) -> int:
 
 
 def _told_id(run_id: str, as_json: bool) -> int:
-    say(shapes.line({"run_id": run_id}) if as_json else run_id)
+    say(shapes.line(shapes.of_start(run_id)) if as_json else run_id)
     return exit_codes.COMPLETED

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from poolboard import completion
-from poolboard.cli_journal import Deed, Journal, Json
+from poolboard.cli_options import Deed, Journal, Json
 
 app = typer.Typer(help="The screen's themes: look at them, and make one of your own.", add_completion=False)
 

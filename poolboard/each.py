@@ -82,6 +82,7 @@ async def item(ctx: Context, command: str | list[str]) -> int:
                 env={**environment, OUTPUT_VARIABLE: str(output)},
                 timeout_s=job.timeout_s,
                 retries=job.retries,
+                needs=job.needs,
             )
     except StageError:
         if halting is not None and job.halt is not None:

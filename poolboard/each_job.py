@@ -62,6 +62,8 @@ class Job:
     results: str | None = None
     env: list[str] | None = None
     uses_slot: bool = False
+    #: Named limits; every command takes one of each.
+    limits: dict[str, int | str] | None = None
 
     @classmethod
     def of_json(cls, told: Mapping[str, Any]) -> Job:
@@ -72,6 +74,11 @@ class Job:
     def parsed(self) -> Template:
         """Return the template; raises UserMistake."""
         return Template(self.template, argv=self.argv, columns=self.columns or ())
+
+    @property
+    def needs(self) -> dict[str, int]:
+        """What every command takes of named limits."""
+        return {name: 1 for name in self.limits or {} if "." not in name}
 
     @property
     def title(self) -> str:

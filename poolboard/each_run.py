@@ -85,8 +85,8 @@ def start(job: Job, source: Source, manners: Manners) -> int:
     workers, slots = workers_and_slots(job.jobs, manners.workers or os.cpu_count() or 1)
     name = manners.name or words.shown(job.title)[:NAME_LIMIT]
     inputs = {"job": asdict(job)}
-    target = f"{each.__file__}:each"
-    request = RunRequest(target, inputs, manners.journal, workers, slots, name, cwd=manners.cwd)
+    target, limits = f"{each.__file__}:each", job.limits or {}
+    request = RunRequest(target, inputs, manners.journal, workers, slots, name, limits=limits, cwd=manners.cwd)
     run_id = asyncio.run(start_run(request))
     feeder = Feeder(template, wanted, _folder(run_id) / LIST_FILE)
     feeder.start()

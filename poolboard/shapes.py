@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from poolboard.engine.views import (
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
         ControlView,
         CoordinatorView,
         Counts,
+        LimitView,
         RunView,
         StageView,
         Summary,
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
     )
 
 Shape = dict[str, object]
+
+#: Stands as ``shape`` in every object on a line of its own. It goes up when a field goes or comes to mean something
+#: else; new fields do not change it.
+VERSION: Final = 1
 
 
 def line(value: object) -> str:
@@ -34,9 +39,15 @@ def instant(at_ms: int | None) -> str | None:
     return datetime.fromtimestamp(at_ms / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
+def of_start(run_id: str) -> Shape:
+    """Return the answer of ``run --detach --json``."""
+    return {"shape": VERSION, "run_id": run_id}
+
+
 def of_run(run: RunView) -> Shape:
     """Return one entry of ``list --json``."""
     return {
+        "shape": VERSION,
         "run_id": run.run_id,
         "name": run.name,
         "status": run.status,
@@ -56,6 +67,7 @@ def of_summary(summary: Summary) -> Shape:
     """Return the answer of ``status --json``."""
     run = summary.run
     return {
+        "shape": VERSION,
         "run_id": run.run_id,
         "name": run.name,
         "status": run.status,
@@ -73,12 +85,14 @@ def of_summary(summary: Summary) -> Shape:
         "rate_per_s": round(summary.rate_per_s, 3),
         "eta_s": None if summary.eta_s is None else [round(guess, 1) for guess in summary.eta_s],
         "alerts": list(summary.alerts),
+        "limits": [of_limit(limit) for limit in summary.limits],
     }
 
 
 def of_progress(summary: Summary) -> Shape:
     """Return one progress line of ``--headless --json``."""
     return {
+        "shape": VERSION,
         "type": "progress",
         "run_id": summary.run.run_id,
         "status": summary.run.status,
@@ -91,6 +105,7 @@ def of_progress(summary: Summary) -> Shape:
 def of_end(run: RunView) -> Shape:
     """Return the last line of ``--headless --json``."""
     return {
+        "shape": VERSION,
         "type": "result",
         "run_id": run.run_id,
         "status": run.status,
@@ -104,6 +119,7 @@ def of_end(run: RunView) -> Shape:
 def of_acknowledgement(run_id: str, given: Acknowledgement) -> Shape:
     """Return the answer of ``pause``, ``resume`` and ``stop`` with ``--json``."""
     return {
+        "shape": VERSION,
         "run_id": run_id,
         "status": given.status,
         "control": of_control(given.control),
@@ -139,6 +155,11 @@ def of_worker(worker: WorkerView) -> Shape:
         "rss_bytes": worker.rss_bytes,
         "restarts": worker.restarts,
     }
+
+
+def of_limit(limit: LimitView) -> Shape:
+    """Return one named limit: who holds it, who waits for it and why (the first of each; totals beside)."""
+    return asdict(limit)
 
 
 def of_coordinator(coordinator: CoordinatorView) -> Shape:

@@ -16,6 +16,11 @@ FOLDERS = ("journal", "engine", "tui", "themes")
 PURE = (
     "engine/pool.py",
     "engine/replay.py",
+    "engine/admission.py",
+    "engine/admission_reason.py",
+    "engine/bucket.py",
+    "engine/limit_spec.py",
+    "engine/limit_view.py",
     "engine/summary.py",
     "journal/states.py",
     "tui/rows.py",
@@ -87,15 +92,26 @@ def test_the_screen_and_the_command_line_see_the_journal_through_the_monitor_alo
         "poolboard.engine.launch",
         "poolboard.engine.authoring",
         "poolboard.engine.context",
+        "poolboard.engine.limit_calls",
         "poolboard.engine.result",
     }
     #: The tools that look after files and processes themselves, whether or not a run is there.
     caretakers = {"completion", "configuration", "doctor", "leftovers", "machine", "premises", "run_folders", "upkeep"}
+    #: What hands a run on reads more of it than a screen shows.
+    caretakers |= {"deletion", "run_export", "run_facts", "report_page", "report_pictures"}
     #: ``each`` keeps files of its own in its run's folder, beside the logs.
     own_files = {
         "each_run": {"poolboard.engine.folder"},
         "item_files": {"poolboard.engine.logs"},
         "inputs": {"poolboard.engine.secrets"},
+        # Turns a program's values into inputs, and reads thousands of results back as typed values.
+        "pool": {
+            "poolboard.engine",
+            "poolboard.engine.folder",
+            "poolboard.engine.payload",
+            "poolboard.engine.signature",
+            "poolboard.journal.reader",
+        },
     }
     for folder, more in (("tui", set()), ("poolboard", starters)):
         for path in (ROOT / folder).glob("*.py"):

@@ -6,7 +6,7 @@ import asyncio
 import os
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -34,11 +34,25 @@ class Rig:
         self.run_id = ""
         self._monitor: Monitor | None = None
 
-    async def start(self, target: str, workers: int = 2, slots: int = 2, lease_s: float = 30.0, **inputs: Any) -> str:
+    async def start(
+        self,
+        target: str,
+        workers: int = 2,
+        slots: int = 2,
+        lease_s: float = 30.0,
+        limits: Mapping[str, int | str] | None = None,
+        **inputs: Any,
+    ) -> str:
         """Start a run of ``file:workflow`` from the workflows folder."""
         file, _, name = target.partition(":")
         request = RunRequest(
-            f"{WORKFLOWS / file}.py:{name}", inputs, str(self.journal), workers, slots, lease_s=lease_s
+            f"{WORKFLOWS / file}.py:{name}",
+            inputs,
+            str(self.journal),
+            workers,
+            slots,
+            lease_s=lease_s,
+            limits=limits or {},
         )
         self.run_id = await start_run(request)
         return self.run_id
