@@ -360,3 +360,33 @@ def test_without_anything_to_read_settings_load_no_pydantic(tmp_path: Path) -> N
     program = "import sys\nfrom poolboard.engine.config_loading import load\nload()\nprint('pydantic' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, timeout=60)
     assert done.stdout == "False\n", done.stderr
+
+
+def test_a_limit_of_the_settings_is_one_of_every_run_that_is_started(poolboard: Poolboard, project: Path) -> None:
+    Path("scarce.py").write_text(
+        "from poolboard import Context, stage, workflow\n"
+        "@stage(needs={'gpu': 1})\ndef use() -> int:\n    return 1\n"
+        "@workflow\nasync def scarce(ctx: Context) -> int:\n    return await ctx.stage(use)\n"
+    )
+    without = poolboard("run", "scarce.py", "--workers", "1")
+    assert without.code == exit_codes.MISTAKE and "'gpu', which is no limit of this run" in without.err
+    project.write_text('journal = "runs.sqlite"\n[limits]\ngpu = 2\napi = "60/min"\n"api.burst" = 10\n')
+    assert poolboard("run", "scarce.py", "--workers", "1", "-q").out == "result: 1\n"
+    limits = recorded(project.parent / "runs.sqlite")["limits"]
+    assert (limits["gpu"], limits["api"]) == ("2", "60/min burst 10")
+    poolboard("run", "scarce.py", "--workers", "1", "--limit", "api=3", "--limit", "gpu=1")
+    limits = recorded(project.parent / "runs.sqlite")["limits"]
+    assert (limits["gpu"], limits["api"]) == ("1", "3"), "a flag gives a limit whole, without the settings' burst"
+
+
+def test_b29_a_run_is_found_by_its_journal_from_anywhere_and_what_is_not_there_names_it(
+    poolboard: Poolboard, project: Path, tmp_path: Path
+) -> None:
+    Path("count.py").write_text(COUNT)
+    run_id = poolboard("run", "count.py", "--detach").out.strip()
+    (tmp_path / "elsewhere").mkdir()
+    for words in (["status", run_id, "--json"], ["status", run_id[:8], "--json"], ["status", "--json"]):
+        assert json.loads(poolboard(*words, cwd=tmp_path / "elsewhere").out)["run_id"] == run_id
+    answer = poolboard("status", "ffff", cwd=tmp_path / "elsewhere")
+    assert answer.code == exit_codes.MISTAKE
+    assert answer.err.endswith("journal.sqlite\n") and "'ffff' not found in " in answer.err
