@@ -66,11 +66,11 @@ def run(
         found = inputs.gathered(given or [], input_json, input_file)
         limits = limit_words.table(limit or [], shared_limit or [])
         request = RunRequest(target, found, journal, workers, slots, name, limits=limits, grace_s=grace)
+        showing = Showing(notify=notify, quiet=quiet)
         if watch:
             from poolboard import rerunning
 
-            return rerunning.rerun(request, detach=detach, as_json=as_json)
-        showing = Showing(notify=notify, quiet=quiet)
+            return rerunning.rerun(request, detach=detach, as_json=as_json, showing=showing)
         return cli_run.run(request, headless=headless, detach=detach, as_json=as_json, showing=showing)
 
     return act
