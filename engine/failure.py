@@ -35,7 +35,9 @@ def describe(error: BaseException) -> dict[str, str]:
     return {
         "type": kind,
         "message": _cut(secrets.masked(message), MESSAGE_LIMIT),
-        "traceback": _cut(secrets.masked(_traceback(error) or f"{kind}: {message}\n"), TRACEBACK_LIMIT_BYTES),
+        "traceback": _cut(
+            secrets.masked(_account(error) or _traceback(error) or f"{kind}: {message}\n"), TRACEBACK_LIMIT_BYTES
+        ),
     }
 
 
@@ -52,6 +54,11 @@ def one_line(failure: dict[str, str]) -> str:
 def as_payload(failure: dict[str, str]) -> str:
     """Return the failure as the JSON of its event."""
     return json.dumps({"failure": failure}, separators=(",", ":"))
+
+
+def _account(error: BaseException) -> str:
+    """Return what the exception says of itself in place of a traceback, if it does."""
+    return str(getattr(error, "account", ""))
 
 
 def _traceback(error: BaseException) -> str:

@@ -14,6 +14,8 @@ from poolboard import (
     cli_help,
     cli_journal,
     cli_limits,
+    cli_metrics,
+    cli_parts,
     cli_questions,
     cli_start,
     cli_themes,
@@ -166,7 +168,10 @@ app.command()(cli_wishes.cancel)
 app.command()(cli_wishes.retry)
 app.command()(cli_wishes.delete)
 app.command()(cli_wishes.workers)
+app.command()(cli_parts.slots)
+app.command()(cli_parts.concurrency)
 app.command()(cli_limits.limit)
+app.command()(cli_metrics.metrics)
 app.command()(cli_doctor.doctor)
 app.add_typer(cli_journal.app, name="journal")
 app.add_typer(cli_config.app, name="config")

@@ -12,6 +12,7 @@ import typer
 from typer.core import TyperCommand
 
 from poolboard import completion
+from poolboard.cli_budget import MaxDuration, MaxFailures
 from poolboard.cli_limits import Limits, SharedLimits
 
 if TYPE_CHECKING:
@@ -83,6 +84,8 @@ def each(
     joblog: Annotated[
         str | None, typer.Option(help="Write a line per item, in GNU parallel's columns.", metavar="FILE")
     ] = None,
+    max_duration: MaxDuration = None,
+    max_failures: MaxFailures = None,
     limit: Limits = None,
     shared_limit: SharedLimits = None,
     env: Annotated[
@@ -137,7 +140,7 @@ def each(
     given: list[str] | None = context.meta.get(_META)
 
     def act() -> int:
-        from poolboard import cli_run, each_run, limit_words
+        from poolboard import budget_words, cli_run, each_run, limit_words
         from poolboard.engine.config_loading import load
         from poolboard.showing import Showing
 
@@ -146,6 +149,7 @@ def each(
         log = None if joblog is None else Path(joblog).absolute()
         showing = Showing(notify=notify, quiet=quiet)
         manners = each_run.Manners(journal, workers, name, headless, detach, as_json, showing, bool(keep_order), log)
+        manners = replace(manners, budget=budget_words.table(max_duration, max_failures, []))
         _check_manners(manners)
         give_up = _give_up(halt, fail_fast)
         config = load().config

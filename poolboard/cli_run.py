@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from poolboard.engine.launch import RunRequest
     from poolboard.engine.views import RunView
     from poolboard.headless import Manner
+    from poolboard.parts import Chosen
 
 
 #: As the settings say.
@@ -75,6 +76,7 @@ def resume(
     *,
     why: str | None,
     accept_code: bool,
+    budget: dict[str, float],
     detach: bool,
     as_json: bool,
     showing: Showing = AS_SET,
@@ -83,20 +85,27 @@ def resume(
     from poolboard.headless import Manner
 
     showing = settled(showing, headless=detach or as_json)
-    run_id = asyncio.run(_resumed(journal, prefix, why, accept_code, told=detach, as_json=as_json))
+    run_id = asyncio.run(_resumed(journal, prefix, why, accept_code, budget, told=detach, as_json=as_json))
     if detach:
         return exit_codes.COMPLETED
     return attend(journal, run_id, Manner(as_json=as_json), headless=False, showing=showing)
 
 
 def retry(
-    journal: str | None, prefix: str, *, accept_code: bool, detach: bool, as_json: bool, showing: Showing = AS_SET
+    journal: str | None,
+    prefix: str,
+    chosen: Chosen,
+    *,
+    accept_code: bool,
+    detach: bool,
+    as_json: bool,
+    showing: Showing = AS_SET,
 ) -> int:
     """Try again what failed in a run and attend it; return the exit status."""
     from poolboard.headless import Manner
 
     showing = settled(showing, headless=detach or as_json)
-    run_id = asyncio.run(_retried(journal, prefix, accept_code, told=detach, as_json=as_json))
+    run_id = asyncio.run(_retried(journal, prefix, chosen, accept_code, told=detach, as_json=as_json))
     if detach:
         return exit_codes.COMPLETED
     return attend(journal, run_id, Manner(as_json=as_json), headless=False, showing=showing)
@@ -178,24 +187,35 @@ async def _parted(journal: str | None, run_id: str, tell_result: Callable[[RunVi
 
 
 async def _resumed(
-    journal: str | None, prefix: str, why: str | None, accept_code: bool, *, told: bool, as_json: bool
+    journal: str | None,
+    prefix: str,
+    why: str | None,
+    accept_code: bool,
+    budget: dict[str, float],
+    *,
+    told: bool,
+    as_json: bool,
 ) -> str:
     from poolboard.session import opened, person
 
     async with opened(journal) as monitor:
         run_id = await monitor.resolve(prefix)
-        given = await monitor.resume(run_id, person(), why, accept_code=accept_code)
+        given = await monitor.resume(run_id, person(), why, accept_code=accept_code, budget=budget)
     if told:
         say(shapes.line(shapes.of_acknowledgement(run_id, given)) if as_json else words.shown(given.message))
     return run_id
 
 
-async def _retried(journal: str | None, prefix: str, accept_code: bool, *, told: bool, as_json: bool) -> str:
-    from poolboard.session import opened
+async def _retried(
+    journal: str | None, prefix: str, chosen: Chosen, accept_code: bool, *, told: bool, as_json: bool
+) -> str:
+    from poolboard.parts import chosen_failures
+    from poolboard.session import opened, person
 
     async with opened(journal) as monitor:
         run_id = await monitor.resolve(prefix)
-        given = await monitor.retry(run_id, accept_code=accept_code)
+        only = await chosen_failures(monitor, run_id, chosen)
+        given = await monitor.retry(run_id, person(), chosen.why, only=only, accept_code=accept_code)
     if told:
         say(shapes.line(shapes.of_acknowledgement(run_id, given)) if as_json else words.shown(given.message))
     return run_id

@@ -15,6 +15,8 @@ EXAMPLES: Final[dict[str, tuple[str, ...]]] = {
     "cancel": ("poolboard cancel 3f2a --why 'the wrong list'",),
     "retry": ("poolboard retry 3f2a --failed",),
     "workers": ("poolboard workers 3f2a 8",),
+    "slots": ("poolboard slots 3f2a 8",),
+    "concurrency": ("poolboard concurrency 3f2a 100",),
     "doctor": ("poolboard doctor", "poolboard doctor --fix"),
     "journal check": ("poolboard journal check",),
     "journal vacuum": ("poolboard journal vacuum",),

@@ -35,8 +35,8 @@ class Manner:
     """How to tell of a run: how often at most, as JSON or text, what to say of its result, whether to mend crashes.
 
     ``say`` takes lines of text (JSON goes to stdout), ``watch`` is called with every summary before it is told of,
-    ``left`` with the run's id when a signal takes us away. With a ``bar`` progress is drawn there instead. ``notify``
-    rings the terminal at the end.
+    ``left`` with the run's id when a signal takes us away. With a ``bar`` progress is drawn there
+    instead. ``notify`` rings the terminal at the end. ``resume`` is the command that goes on with the run.
     """
 
     every_s: float = 10.0
@@ -49,6 +49,7 @@ class Manner:
     left: Callable[[str], None] = lambda run_id: complain(words.left(run_id))
     bar: Bar | None = None
     notify: bool = False
+    resume: str = "poolboard resume"
 
 
 @dataclass(slots=True)
@@ -134,7 +135,8 @@ class _Follower:
             say(shapes.line(shapes.of_end(run)))
             return code
         # Quietly a success is its result, and nothing else.
-        ended = words.ended(run) if self._manner.progress or code != exit_codes.COMPLETED else ()
+        loud = self._manner.progress or code != exit_codes.COMPLETED
+        ended = words.ended(run, self._manner.resume) if loud else ()
         for text in (*ended, *self._manner.tell_result(run)):
             self._manner.say(text)
         return code

@@ -47,6 +47,7 @@ class PoolboardApp(App[int]):
     """Shows the runs of one journal; ``run_id`` opens that run's board. Never writes, never runs user code.
 
     ``clock``, ``pace``, ``ascii`` and ``source`` are for pictures drawn from a recording; else they are found out.
+    Without ``hints`` nothing is said to a newcomer.
     """
 
     CSS_PATH = Path(__file__).with_name("poolboard.tcss")
@@ -68,6 +69,7 @@ class PoolboardApp(App[int]):
         pace: Pace | None = None,
         ascii: bool | None = None,
         source: Source | None = None,
+        hints: bool = True,
         notify: bool = False,
     ) -> None:
         self._folder: Final = config_folder()
@@ -89,6 +91,7 @@ class PoolboardApp(App[int]):
         self._pace: Final = pace or pace_for()
         self._ascii: Final = wants_ascii() if ascii is None else ascii
         self._source: Source | None = source
+        self._hints: Final = hints
         self.refusal: EngineError | JournalError | None = None
         for one in self._themes.values():
             self.register_theme(one.to_textual())
@@ -109,7 +112,16 @@ class PoolboardApp(App[int]):
             return
         person = os.environ.get("USER") or os.environ.get("LOGNAME") or f"uid {os.getuid()}"
         session = Session(
-            source, self._clock, self._pace, self._ascii, self._read_only, self.preferences, person, home, self._notify
+            source,
+            self._clock,
+            self._pace,
+            self._ascii,
+            self._read_only,
+            self.preferences,
+            person,
+            home,
+            self._hints,
+            self._notify,
         )
         await self.push_screen(RunsScreen(session))
         if home is not None:

@@ -26,4 +26,5 @@ class Session:
     preferences: Preferences
     person: str = "user"
     home: str | None = None
+    hints: bool = True
     notify: bool = False
