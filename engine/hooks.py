@@ -70,7 +70,7 @@ def claim(tx: Transaction, lease: Lease, hooks: dict[str, str]) -> str | None:
 
 def message(end: End) -> dict[str, Any]:
     """Return what the hook is told on its standard input."""
-    run = run_view(end.row, end.row.ended_at or end.row.created_at, coordinator_alive=False)
+    run = run_view(end.row, coordinator_alive=False)
     counts = run.children
     result = run.result if run.result is None or len(run.result) <= RESULT_LIMIT else None
     return {
