@@ -127,8 +127,7 @@ class Progress:
                     member.worker,
                     member.identity.pid,
                     place.slots if place else 0,
-                    # A parked run keeps its place in a slot, but nothing of it is running.
-                    sum(n not in self._pool.parking.stages for n in place.holding) if place else 0,
+                    len(place.holding) if place else 0,
                     rss,
                     cpu,
                     member.restarts,
@@ -163,8 +162,7 @@ class Progress:
                 continue
             place = self._pool.places.get(worker)
             # A report may be older than the pool: a run that gave its slot back since is not in one.
-            parked = self._pool.parking.stages
-            held = [item for item in items if place is not None and item.n in place.holding and item.n not in parked]
+            held = [item for item in items if place is not None and item.n in place.holding]
             for item in held[: ACTIVE_LIMIT - len(found)]:
                 since_s = item.since_ms / 1000 + (now_s - heard_s)
                 found.append(ActiveView(worker, item.n, await self._label(item.n), item.stage, since_s, item.note))
