@@ -9,6 +9,7 @@ from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any, Literal, ParamSpec, TypeVar, overload
 
+from . import secrets
 from .attempt import Attempt
 from .authoring import Stage, Workflow, amounts_of
 from .authoring import stage as mark_stage
@@ -194,4 +195,4 @@ class Context:
     def progress(self, done: float, total: float | None = None, note: str = "") -> None:
         """Say how far the current stage is; seen on the screen, not recorded."""
         share = f"{done:g}" if total is None else f"{done:g}/{total:g}"
-        self._attempt.note = f"{share} {note}".strip()
+        self._attempt.note = secrets.masked(f"{share} {note}".strip())

@@ -17,7 +17,7 @@ from poolboard.journal.sqlite import SqliteJournal
 from poolboard.journal.states import SETTLED_WORK, IllegalMove, RunStatus
 from poolboard.journal.transaction import Transaction
 
-from . import takeover, wire, wire_limits
+from . import hooks, takeover, wire, wire_limits
 from .client_desk import ClientDesk
 from .control import CANCEL_KEY, Controller
 from .dispatch import Dispatcher
@@ -82,6 +82,8 @@ class Coordinator:
         self.limits: LimitDesk | None = None
         self._peers: dict[Peer, str] = {}
         self._takeover: takeover.Takeover | None = None
+        #: Once the run is at rest: the hook that is to be run for it.
+        self.hook_due: str | None = None
 
     # --- life ------------------------------------------------------------------------------------------------------
 
@@ -369,11 +371,14 @@ class Coordinator:
         if self.limits is not None:
             await self.limits.leave()
         await self.recorder.drain()
-        if status == "completed":
-            await self.recorder.record(self._finish)
-        else:
-            await self.recorder.record(self.controller.stopped_member(status, error))
+        end = self._finish if status == "completed" else self.controller.stopped_member(status, error)
+        self.hook_due = await self.recorder.record(partial(self._ended, end))
         self._done.set()
+
+    def _ended(self, end: Callable[[Transaction], None], tx: Transaction) -> str | None:
+        """Record the end, and with it the hook that is due."""
+        end(tx)
+        return hooks.claim(tx, self._lease, self._header.hooks)
 
     def _finish(self, tx: Transaction) -> None:
         """The root has settled: what it left unsettled is cancelled, and the run ends as its root did."""
