@@ -8,16 +8,16 @@ import typer
 
 from poolboard import (
     __version__,
-    cli_budget,
     cli_doctor,
     cli_each,
     cli_journal,
     cli_limits,
     cli_parts,
+    cli_questions,
     cli_start,
     cli_wishes,
 )
-from poolboard.cli_options import Deed, Detach, Headless, Journal, Json, NewestRun, Run, Why, Workers
+from poolboard.cli_options import Deed, Headless, Journal, Json, NewestRun, Workers
 from poolboard.exit_codes import MEANINGS
 
 EXIT_TABLE = "\n".join(f"{code:>4}  {meaning}" for code, meaning in MEANINGS.items())
@@ -106,140 +106,18 @@ def watch(run: NewestRun = None, journal: Journal = None, as_json: Json = False)
     return act
 
 
-@app.command()
-def status(run: NewestRun = None, journal: Journal = None, as_json: Json = False) -> Deed:
-    """Tell how a run stands: progress, stages, workers, result or error."""
-
-    def act() -> int:
-        from poolboard import cli_status
-
-        return cli_status.status(journal, run, as_json=as_json)
-
-    return act
-
-
-@app.command()
-def logs(
-    run: Run,
-    child: Annotated[int, typer.Argument(help="The child's number; 0 is the root.", metavar="CHILD", min=0)],
-    stage: Annotated[str | None, typer.Argument(help="Only this stage.", metavar="[STAGE]")] = None,
-    follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on until the child has ended.")] = False,
-    merge: Annotated[bool, typer.Option("--merge", help="All attempts, each line with stage and attempt.")] = False,
-    raw: Annotated[bool, typer.Option("--raw", help="The bytes as they are, also what drives a terminal.")] = False,
-    journal: Journal = None,
-    as_json: Json = False,
-) -> Deed:
-    """Print what a child wrote: for each stage, the newest attempt.
-
-    Example: poolboard logs 3f2a 17 -f
-    """
-
-    def act() -> int:
-        from poolboard import cli_logs
-
-        return cli_logs.logs(journal, run, child, stage, follow=follow, form=cli_logs.Form(merge, raw, as_json))
-
-    return act
-
-
-@app.command("list")
-def list_runs(journal: Journal = None, as_json: Json = False) -> Deed:
-    """List every run of the journal, newest first."""
-
-    def act() -> int:
-        from poolboard import cli_status
-
-        return cli_status.list_runs(journal, as_json=as_json)
-
-    return act
-
-
-@app.command()
-def pause(
-    run: Run,
-    child: cli_parts.Child = None,
-    stage: cli_parts.Stage = None,
-    worker: cli_parts.Worker = None,
-    why: Why = None,
-    journal: Journal = None,
-    as_json: Json = False,
-) -> Deed:
-    """Start nothing new; what is active parks at its next stage boundary, without a slot. Or a part of the run only.
-
-    \b
-    poolboard pause 3f2a --stage fetch --why 'the server is down'
-    poolboard pause 3f2a --child 7,12-19
-    poolboard pause 3f2a --worker 2
-    """
-
-    def act() -> int:
-        from poolboard import parts
-
-        return parts.wish(journal, run, "pause", parts.of(child, stage, worker), why=why, as_json=as_json)
-
-    return act
-
-
-@app.command()
-def resume(
-    run: Run,
-    child: cli_parts.Child = None,
-    stage: cli_parts.Stage = None,
-    worker: cli_parts.Worker = None,
-    max_duration: cli_budget.MaxDuration = None,
-    max_failures: cli_budget.MaxFailures = None,
-    max_usage: cli_budget.MaxUsage = None,
-    why: Why = None,
-    accept_code: Annotated[
-        bool, typer.Option("--accept-code", help="Go on although the workflow's file was edited.")
-    ] = False,
-    journal: Journal = None,
-    detach: Detach = False,
-    as_json: Json = False,
-) -> Deed:
-    """Let a paused, stopped, blocked or crashed run go on, and follow it; or a paused part of a live one.
-
-    A limit that is given is the run's from now on; 0 lifts it. Example: poolboard resume 3f2a --max-failures 50
-    """
-
-    def act() -> int:
-        from poolboard import budget_words, cli_run, parts
-        from poolboard.engine.errors import UserMistake
-        from poolboard.engine.views import WHOLE
-
-        part = parts.of(child, stage, worker)
-        budget = budget_words.table(max_duration, max_failures, max_usage or [])
-        if part == WHOLE:
-            return cli_run.resume(
-                journal, run, why=why, accept_code=accept_code, budget=budget, detach=detach, as_json=as_json
-            )
-        if budget or accept_code:
-            raise UserMistake("limits and --accept-code are of the whole run: not with --child, --stage, --worker")
-        return parts.wish(journal, run, "resume", part, why=why, as_json=as_json)
-
-    return act
-
-
-@app.command()
-def stop(
-    run: Run,
-    now: Annotated[bool, typer.Option("--now", help="Give running stages no time to end.")] = False,
-    why: Why = None,
-    journal: Journal = None,
-    as_json: Json = False,
-) -> Deed:
-    """Start no new stage, end the running ones, keep everything recorded; the run stays resumable."""
-
-    def act() -> int:
-        from poolboard import cli_status
-
-        return cli_status.wish(journal, run, "stop now" if now else "stop", why=why, as_json=as_json)
-
-    return act
-
-
+app.command()(cli_questions.status)
+app.command("list")(cli_questions.list_runs)
+app.command()(cli_questions.wait)
+app.command()(cli_questions.events)
+app.command()(cli_questions.logs)
+app.command()(cli_questions.export)
+app.command()(cli_wishes.pause)
+app.command()(cli_wishes.resume)
+app.command()(cli_wishes.stop)
 app.command()(cli_wishes.cancel)
 app.command()(cli_wishes.retry)
+app.command()(cli_wishes.delete)
 app.command()(cli_wishes.workers)
 app.command()(cli_parts.slots)
 app.command()(cli_parts.concurrency)

@@ -27,6 +27,11 @@ class Chosen:
     error: str | None = None
     why: str | None = None
 
+    @property
+    def some(self) -> bool:
+        """Say whether less than all failures of a run are meant."""
+        return (self.child, self.stage, self.error) != (None, None, None)
+
 
 def run(request: RunRequest, *, headless: bool, detach: bool, as_json: bool) -> int:
     """Start a run and attend it, or leave it alone with ``detach``; return the exit status."""
@@ -104,8 +109,9 @@ def runs_screen(journal: str | None) -> int:
     """Open the screen of all runs, or list them where there is no terminal."""
     if not has_terminal():
         from poolboard.cli_status import list_runs
+        from poolboard.selection import Selection
 
-        return list_runs(journal, as_json=False)
+        return list_runs(journal, Selection(), as_json=False)
     from poolboard.tui.app import run_dashboard
 
     return _screen_code(run_dashboard(journal, None))

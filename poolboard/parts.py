@@ -12,6 +12,7 @@ from poolboard.engine.errors import UserMistake
 from poolboard.engine.monitor import Monitor
 from poolboard.engine.ranges import numbers_in, parse
 from poolboard.engine.views import Acknowledgement, ChildRow, Part
+from poolboard.selection import Selection
 from poolboard.session import opened, person
 from poolboard.tui.fingerprint import group_id
 
@@ -20,8 +21,10 @@ Size = Literal["slots", "concurrency"]
 Ask = Callable[[Monitor, str], Awaitable[Acknowledgement]]
 
 
-def of(child: str | None, stage: str | None = None, worker: int | None = None) -> Part:
-    """Return the part that the options name, the whole run for none; raises UserMistake."""
+def of(child: str | None, stage: str | None = None, worker: int | None = None) -> Part | None:
+    """Return the part that the options name, None for the whole run; raises UserMistake."""
+    if child is None and stage is None and worker is None:
+        return None
     if sum(given is not None for given in (child, stage, worker)) > 1:
         raise UserMistake("--child, --stage and --worker exclude each other: say the command once for each")
     try:
@@ -31,6 +34,13 @@ def of(child: str | None, stage: str | None = None, worker: int | None = None) -
     if any(first < 1 for first, _ in children):
         raise UserMistake("--child 0 is the run itself: leave --child out to act on the whole run")
     return Part(children, stage, worker)
+
+
+def only_run(selection: Selection) -> str:
+    """Return the one run that is named; raises UserMistake."""
+    if len(selection.prefixes) != 1 or selection.filters:
+        raise UserMistake("a part of a run, or what it may use, is about one run: name it by its id")
+    return selection.prefixes[0]
 
 
 def wish(journal: str | None, prefix: str, verb: Verb, part: Part, *, why: str | None, as_json: bool) -> int:
@@ -62,7 +72,8 @@ async def chosen_failures(
     """Return the failed children that the options name, None if they name none; raises UserMistake if there is none."""
     if child is None and stage is None and error is None:
         return None
-    among = None if child is None else numbers_in(of(child).children)
+    part = of(child)
+    among = None if part is None else numbers_in(part.children)
     found = [
         row.n
         for row in await _failed(monitor, run_id)

@@ -8,6 +8,9 @@ from typing import ClassVar, Final
 
 # Textual reads it at import: on terminals without the Kitty protocol, esc alone waits this long (ms).
 os.environ.setdefault("ESCDELAY", "25")
+# Likewise: a key waits for the next frame, at 60 a second 8 ms on average. Over SSH each frame costs more than that.
+if "SSH_CONNECTION" not in os.environ:
+    os.environ.setdefault("TEXTUAL_FPS", "120")
 
 from textual.app import App
 from textual.binding import Binding, BindingType
@@ -17,6 +20,7 @@ from poolboard.engine.errors import EngineError
 from poolboard.engine.monitor import Monitor
 from poolboard.journal.errors import JournalError
 
+from . import memory
 from .board_screen import BoardScreen
 from .clock import Clock
 from .messages import ThemeChosen
@@ -157,6 +161,7 @@ def run_dashboard(journal: str | None = None, run_id: str | None = None, read_on
     0: left or detached; 143, 129, 131: ended by SIGTERM, SIGHUP, SIGQUIT; 1: a fault in the dashboard, its traceback
     on stderr after the terminal was given back. Raises UserMistake, JournalUnusable, StorageUnavailable.
     """
+    memory.begin()
     app = PoolboardApp(journal, run_id, read_only=read_only)
     try:
         app.run()
