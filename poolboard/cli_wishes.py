@@ -23,7 +23,7 @@ from poolboard.cli_options import (
     Why,
     Yes,
 )
-from poolboard.cli_parts import Child, Stage, Worker
+from poolboard.cli_parts import Child, Stage, WorkerPlace
 
 
 def pause(
@@ -32,7 +32,7 @@ def pause(
     name: Name = None,
     child: Child = None,
     stage: Stage = None,
-    worker: Worker = None,
+    worker: WorkerPlace = None,
     why: Why = None,
     yes: Yes = False,
     journal: Journal = None,
@@ -51,7 +51,7 @@ def pause(
         from poolboard.selection import Selection
 
         selection = Selection.of(runs, False, older_than, name)
-        wish = wishes.pause(why, parts.of(child, stage, worker))
+        wish = wishes.pause(why, parts.of(selection, child, stage, worker))
         return wishes.fulfil(journal, selection, wish, yes=yes, as_json=as_json)
 
     return act
@@ -63,7 +63,7 @@ def resume(
     name: Name = None,
     child: Child = None,
     stage: Stage = None,
-    worker: Worker = None,
+    worker: WorkerPlace = None,
     max_duration: cli_budget.MaxDuration = None,
     max_failures: cli_budget.MaxFailures = None,
     max_usage: cli_budget.MaxUsage = None,
@@ -88,7 +88,8 @@ def resume(
         from poolboard.selection import Selection
         from poolboard.showing import Showing
 
-        selection, part = Selection.of(runs, False, older_than, name), parts.of(child, stage, worker)
+        selection = Selection.of(runs, False, older_than, name)
+        part = parts.of(selection, child, stage, worker)
         budget = budget_words.table(max_duration, max_failures, max_usage or [])
         if part != WHOLE and (budget or accept_code):
             raise UserMistake("limits and --accept-code are of the whole run: not with --child, --stage, --worker")
@@ -151,7 +152,9 @@ def cancel(
         from poolboard.selection import Selection
 
         selection = Selection.of(runs, False, older_than, name)
-        return wishes.fulfil(journal, selection, wishes.cancel(why, parts.of(child)), yes=yes, as_json=as_json)
+        return wishes.fulfil(
+            journal, selection, wishes.cancel(why, parts.of(selection, child)), yes=yes, as_json=as_json
+        )
 
     return act
 

@@ -12,11 +12,14 @@ from poolboard.engine.views import EventView, Summary
 from .board_lists import VIEWS, BoardLists, View
 from .child_screen import ChildScreen
 from .columns import Look
+from .confirm_screen import ConfirmScreen
 from .control_screen import ControlScreen
 from .event_screen import EventScreen
 from .failures import FailureGroup
 from .feed import Feed
 from .filter_bar import FilterBar
+from .held import is_held
+from .questions import cancel_children_question
 from .session import Session
 from .table import Table
 from .units import several
@@ -142,6 +145,26 @@ class BoardKeys(ControlScreen):
         return self._lists.front
 
     # -- the run
+
+    def do_hold(self) -> None:
+        part, monitor, by = self._lists.part(), self.session.monitor, self.session.person
+        if part is None or self.summary is None:
+            self.say("hold: put the cursor on a child, a stage or a worker")
+            return
+        verb = monitor.resume if is_held(part, self.summary.holds) else monitor.pause
+        self.control("hold", [lambda: verb(self.run_id, by, part=part)])
+
+    def do_cancel_child(self) -> None:
+        part, monitor, by = self._lists.part(), self.session.monitor, self.session.person
+        if part is None or not part.children:
+            self.say("cancel child: put the cursor on a child, or mark some")
+            return
+
+        def answered(yes: bool | None) -> None:
+            if yes:
+                self.control("cancel_child", [lambda: monitor.cancel(self.run_id, by, part=part)])
+
+        self.app.push_screen(ConfirmScreen(cancel_children_question([n for n, _ in part.children])), answered)
 
     def do_more_workers(self) -> None:
         self._step_workers("more_workers", 1)

@@ -9,7 +9,7 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.widgets import ContentSwitcher
 
-from poolboard.engine.views import ActiveView, ChildRow, StageView, Summary, WorkerView
+from poolboard.engine.views import ActiveView, ChildRow, Part, StageView, Summary, WorkerView
 
 from .child_list import CHILD_COLUMNS, CHILD_SHAPE
 from .columns import Look
@@ -150,6 +150,20 @@ class BoardLists(Vertical):
         if self.view in ("failures", "journal"):
             return self.front.current() is not None
         return self.current_child() is not None
+
+    def part(self) -> Part | None:
+        """Return what the cursor or the marks are on: a stage, a worker, or children; None where it is none of them."""
+        if self._stages.has_focus:
+            stage = self._stages.current()
+            return None if stage is None else Part(stage=stage.name)
+        if self.view == "workers":
+            worker = self._workers.current()
+            place = "" if worker is None else worker.id.partition(".")[0]
+            return Part(worker=int(place)) if place.isdigit() else None
+        marks = sorted(int(key) for key in self.children_table.rows.marks) if self.view == "children" else []
+        n = self.current_child()
+        numbers = marks or ([n] if n else [])
+        return Part(children=tuple((number, number) for number in numbers)) if numbers else None
 
     def current_child(self) -> int | None:
         """Return the number of the child under the cursor; None where the list shows no children."""

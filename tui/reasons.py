@@ -72,6 +72,14 @@ def no_retry(situation: Situation) -> str | None:
     return None if run.children.failed or run.status == "failed" else "nothing has failed"
 
 
+def no_hold(situation: Situation) -> str | None:
+    """Say why no part of the run can be held back, let go or cancelled."""
+    run = situation.run
+    if run is None or situation.read_only:
+        return needs_run(situation)
+    return None if run.status in _PAUSABLE or run.status in ("pausing", "paused") else f"the run is {run.status}"
+
+
 def no_more_workers(situation: Situation) -> str | None:
     """Say why the run cannot get another worker."""
     run = situation.run

@@ -21,6 +21,8 @@ def _number(value: int, tone: str) -> Cell:
 
 
 def _glyph(row: StageView, look: Look) -> Cell:
+    if row.paused:
+        return Cell("=" if look.ascii else "‖", "paused")
     if row.active:
         return Cell("*" if look.ascii else "●", "running")
     if row.failed:
