@@ -10,6 +10,7 @@ from pathlib import Path
 from poolboard.journal.reader import Reader
 
 from . import faults, logs, wire
+from .ask_calls import AskCalls
 from .channel import Channel, Refusal
 from .errors import Abandoned
 from .header import RunHeader
@@ -77,6 +78,11 @@ class Attempt:
         self._sinks = 0
         #: Made when the run first asks for a limit: most never do.
         self.limits: LimitCalls | None = None
+        #: The same for questions to a person.
+        self.asks: AskCalls | None = None
+        self.last_stage: str | None = None
+        #: The journal's seq of when the run was last taken up after it had failed, 0 if never.
+        self.reopened_seq = 0
         self.sink = self.new_sink("run")
         self.slot = Slot(self._tell_given, self._tell_wanted)
 
@@ -103,7 +109,8 @@ class Attempt:
         if self.unsettled or not self.around.gate.opened.is_set():
             await self.may_go_on()
         await self.slot.begin()
-        self.stage, self.since, self.note = name, time.monotonic(), None
+        self.stage = self.last_stage = name
+        self.since, self.note = time.monotonic(), None
 
     def end_stage(self) -> None:
         """Let the slot go unless the run needs it for something else."""
@@ -122,6 +129,12 @@ class Attempt:
         if self.limits is None:
             self.limits = LimitCalls(self.n, self.generation, self.around.channel, self.slot, self.may_go_on)
         return self.limits
+
+    def ask_calls(self) -> AskCalls:
+        """Return what this attempt asks a person."""
+        if self.asks is None:
+            self.asks = AskCalls(self)
+        return self.asks
 
     async def rest(self, duration_s: float) -> None:
         """Wait without a slot."""
@@ -211,6 +224,8 @@ class Attempt:
         self.slot.restate()
         if self.limits is not None:
             self.limits.restate()
+        if self.asks is not None:
+            self.asks.restate()
         if self._parked:
             self.around.channel.tell(wire.Parked(n=self.n, generation=self.generation))
 

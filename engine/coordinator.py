@@ -17,7 +17,7 @@ from poolboard.journal.sqlite import SqliteJournal
 from poolboard.journal.states import SETTLED_WORK, TERMINAL_RUN, IllegalMove, RunStatus
 from poolboard.journal.transaction import Transaction
 
-from . import takeover, wire, wire_limits
+from . import takeover, wire, wire_limits, wire_prompts
 from .client_desk import ClientDesk
 from .control import CANCEL_KEY, WORKERS_SETTING, Controller
 from .dispatch import Dispatcher
@@ -33,6 +33,7 @@ from .peers import Peer
 from .pool import Pool
 from .pool_events import Adopted, NotHeld, WorkerJoined, WorkerLost, WorkerRetiring
 from .progress import Progress
+from .prompt_desk import PromptDesk
 from .recorder import Recorder
 from .vigil import Vigil
 from .worker_desk import WorkerDesk
@@ -69,6 +70,9 @@ class Coordinator:
         self.controller = Controller(self.dispatcher, run, header.grace_s, self._stop_is_due, self._resize)
         self.clients = ClientDesk(self.controller, self.progress.summary)
         self.limits: LimitDesk | None = None
+        self.prompts = self.progress.prompts = PromptDesk(self.dispatcher, lambda: self.controller.closing)
+        self.desk.others[wire_prompts.AskPrompt] = self.prompts.ask
+        self.clients.others |= {wire_prompts.AnswerPrompt: self.prompts.answer, wire_prompts.Why: self._why}
         self._peers: dict[Peer, str] = {}
         self._takeover: takeover.Takeover | None = None
 
@@ -116,6 +120,10 @@ class Coordinator:
             return
         self.pool.control = self.controller.state
         await self._open_limits(found)
+        asked = await self._journal.reader.open_prompts(self._lease.number)
+        self.prompts.load(asked)
+        if not asked and self._run.status == "awaiting_input":  # its child ended with the earlier coordinator
+            await self.recorder.record(partial(queue.set_status, lease=self._lease, status="running"))
         takeover.begin(found, self.dispatcher)
         await self.recorder.drain()
         if self._intent == "cancel" or await self._journal.reader.entry_of_key(self._lease.number, CANCEL_KEY):
@@ -144,6 +152,11 @@ class Coordinator:
         self.progress.limits = limits.views
         limits.steer(self.controller.state)
         limits.await_workers(found.alive)
+
+    async def _why(self, message: wire_prompts.Why) -> str:
+        """Return why a child waits, as far as that is known here."""
+        limit = self.limits.reason(message.n) if self.limits is not None else None
+        return limit or self.prompts.reason(message.n) or ""
 
     def _close_gap(self, tx: Transaction) -> None:
         """Leave out of the elapsed time what lies between the last sign of life and now; first of all writes."""

@@ -14,6 +14,7 @@ from poolboard.journal.sqlite import SqliteJournal
 from .fleet import LocalFleet
 from .identity import ProcessIdentity
 from .pool import Pool
+from .prompt_desk import PromptDesk
 from .summary import SHORT_WINDOW_S, Rates, run_view, stage_views
 from .views import ActiveView, CoordinatorView, LimitView, Summary, WorkerView
 from .worker_desk import WorkerDesk
@@ -49,6 +50,7 @@ class Progress:
         self.alerts: dict[str, str] = {}
         #: Who can tell what the limits are doing.
         self.limits: Callable[[], tuple[LimitView, ...]] = tuple
+        self.prompts: PromptDesk | None = None
 
     async def summary(self) -> Summary:
         """Return the run as it is now."""
@@ -59,10 +61,11 @@ class Progress:
         self._sample(now_s, row, stages)
         done = row.completed + row.failed + row.cancelled
         in_flight = self._pool.in_flight
+        asking = self.prompts if row.ended_at is None else None
         counted = Counter(item.stage for _, items in self._desk.activity.values() for item in items if item.stage)
         rates = {name: rate.per_s(now_s, SHORT_WINDOW_S) for name, rate in self._stage_rates.items()}
         return Summary(
-            run=run_view(row, time.time_ns() // 1_000_000, coordinator_alive=True),
+            run=run_view(row, time.time_ns() // 1_000_000, True, asking.count if asking else 0),
             stages=stage_views(stages[:STAGE_LIMIT], dict(counted), rates),
             workers=self._workers(now_s),
             active=active,
@@ -74,6 +77,7 @@ class Progress:
             alerts=(*self._busy(), *self.alerts.values()),
             stamp=row.changed,
             limits=self.limits(),
+            prompts=asking.views() if asking else (),
         )
 
     def _busy(self) -> list[str]:

@@ -19,6 +19,7 @@ from .views import Summary
 from .wire_limits import ChangeLimit, HeldLimits, LimitAnswer, ObserveLimit, ReleaseLimit, WantLimit
 from .wire_message import Message as Message
 from .wire_message import WireError as WireError
+from .wire_prompts import AnswerPrompt, AskPrompt, PromptReply, Why
 
 #: A peer that announces a larger frame is cut off. A chunk of 1,000 children with 16 KiB of input each fits.
 FRAME_LIMIT_BYTES = 64 * 1024 * 1024
@@ -304,6 +305,7 @@ AnyMessage = (
     WorkerHello | HeartbeatHello | Heartbeat | EnqueueChildren | OpenGroup | CommitStage | CompleteRun | FailRun
     | BlockRun | GiveSlot | WantSlot | Parked | Dropped | Spent | Activity
     | WantLimit | ReleaseLimit | ObserveLimit | LimitAnswer | ChangeLimit
+    | AskPrompt | PromptReply | AnswerPrompt | Why
     | Welcome | Assign | Adopted | Abandon | Recorded | NotRecorded | GroupSettled | Grant | ControlNow | Goodbye
     | ClientHello | Subscribe | Seen | ControlRequest | ControlAnswer | SummaryNews
 )  # fmt: skip

@@ -11,15 +11,27 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from poolboard.engine.authoring import stage, workflow
     from poolboard.engine.context import Context
-    from poolboard.engine.errors import ChildError, LimitError, StageError
+    from poolboard.engine.errors import AskTimeout, ChildError, LimitError, StageError
     from poolboard.engine.limit_calls import observe
     from poolboard.engine.result import Result
 
 __version__ = "0.1.0"
 
-__all__ = ["ChildError", "Context", "LimitError", "Result", "StageError", "__version__", "observe", "stage", "workflow"]
+__all__ = [
+    "AskTimeout",
+    "ChildError",
+    "Context",
+    "LimitError",
+    "Result",
+    "StageError",
+    "__version__",
+    "observe",
+    "stage",
+    "workflow",
+]
 
 _HOMES = {
+    "AskTimeout": "poolboard.engine.errors",
     "ChildError": "poolboard.engine.errors",
     "Context": "poolboard.engine.context",
     "LimitError": "poolboard.engine.errors",

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from poolboard import __version__, cli_doctor, cli_each, cli_journal, cli_limits, cli_wishes
+from poolboard import __version__, cli_doctor, cli_each, cli_journal, cli_limits, cli_prompts, cli_wishes
 from poolboard.exit_codes import MEANINGS
 
 #: What a command returns: the line is read first and acted on later, outside click, which has its own ideas about
@@ -253,5 +253,7 @@ app.command()(cli_wishes.cancel)
 app.command()(cli_wishes.retry)
 app.command()(cli_wishes.workers)
 app.command()(cli_limits.limit)
+app.command()(cli_prompts.prompts)
+app.command()(cli_prompts.answer)
 app.command()(cli_doctor.doctor)
 app.add_typer(cli_journal.app, name="journal")

@@ -77,6 +77,7 @@ class _Follower:
         self._pace = Pace(manner.every_s)
         self._restarts = Restarts()
         self._begun = False
+        self._asked: set[int] = set()
 
     async def run(self, left: asyncio.Future[int]) -> int:
         async for summary in _ticks(self._monitor, self._run_id, left):
@@ -104,6 +105,10 @@ class _Follower:
     def _tell(self, summary: Summary) -> None:
         if not self._manner.progress or exit_codes.of_status(summary.run.status) is not None:
             return
+        for prompt in summary.prompts:
+            if prompt.id not in self._asked and not self._manner.as_json:
+                complain(words.question(self._run_id, prompt))
+            self._asked.add(prompt.id)
         text = words.progress(summary)
         if self._pace.admits(text, time.monotonic()):
             if self._manner.as_json:
