@@ -26,7 +26,7 @@ from .errors import ChangedCode, EngineError, UserMistake
 from .header import RunHeader
 from .intent import Intent
 from .payload import dumps
-from .threads import take_short_turns
+from .threads import settle_in
 
 log = logging.getLogger("poolboard")
 EXIT_REFUSED, EXIT_STORAGE, EXIT_BROKEN = 2, 5, 70
@@ -115,11 +115,11 @@ def _intent(word: str) -> Intent:
 
 def main() -> None:
     """Run one coordinator process."""
-    take_short_turns()
     faults.arm("coordinator")
     logs.to_stderr()
     journal, run_id, intent, *rest = sys.argv[1:]
     status = 0
+    settle_in()
     try:
         asyncio.run(serve(Path(journal), run_id, _intent(intent), "--accept-code" in rest))
     except (EngineError, JournalError) as error:

@@ -9,13 +9,14 @@ import importlib.util
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 import poolboard
 
 from .authoring import Stage, Workflow
 from .errors import UserMistake
+from .hosting import ImportEnded, importing, line_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,13 +70,14 @@ def read_source(path: Path) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Module:
-    """A loaded workflow file."""
+    """A loaded workflow file; ``ended_at`` is the line at which it asked for a run of its own, if it did."""
 
     path: Path
     digest: str
     workflows: dict[str, Workflow[Any, Any]]
     #: What the file's stages need of named limits, by stage; one that is made inside a function is not seen.
     needs: dict[str, tuple[tuple[str, int], ...]] = field(default_factory=dict)
+    ended_at: int | None = None
 
     def pick(self, name: str | None) -> Workflow[Any, Any]:
         """Return the named workflow, or the only (else the last defined) one; raises UserMistake."""
@@ -86,28 +88,51 @@ class Module:
         found = self.workflows.get(name)
         if found is None:
             known = ", ".join(self.workflows) or "none"
-            raise UserMistake(f"{name!r} is not a workflow in {self.path}; workflows there: {known}")
+            raise UserMistake(f"{name!r} is not a workflow in {self.path}; workflows there: {known}{self._unread()}")
         return found
 
+    def _unread(self) -> str:
+        if self.ended_at is None:
+            return ""
+        return (
+            f". Line {self.ended_at} starts a run, and what comes after it was not read: "
+            "put what starts runs under if __name__ == '__main__':"
+        )
 
-def load(path: Path) -> Module:
-    """Import the file as a module and collect its workflows; raises UserMistake for whatever its import raises."""
+
+def load(path: Path, wanted: str | None = None) -> Module:
+    """Import the file as a module and collect its workflows; raises UserMistake for whatever its import raises.
+
+    For ``map(f)`` as the ``wanted`` workflow, those that map its function f are made.
+    """
     digest = digest_of(read_source(path))
-    module = _import(path)
+    module, ended_at = _import(path)
     found = [value for value in vars(module).values() if isinstance(value, Workflow)]
     own = {w.name: w for w in found if w.function.__module__ == module.__name__}
     others = {w.name: w for w in found if w.name not in own}
     needs = {value.name: value.needs for value in vars(module).values() if isinstance(value, Stage) and value.needs}
-    return Module(path, digest, others | own, needs)
+    return Module(path, digest, others | own | _mapped(module, wanted), needs, ended_at)
+
+
+def _mapped(module: ModuleType, wanted: str | None) -> dict[str, Workflow[Any, Any]]:
+    if wanted is None or not wanted.startswith("map("):
+        return {}
+    # Late: it brings in all that a workflow may call, which a command that only asks for a file's path does not need.
+    from .mapping import function_in, mapped
+
+    function = vars(module).get(function_in(wanted) or "")
+    if not isinstance(function, (FunctionType, Stage)):
+        return {}
+    return {workflow.name: workflow for workflow in reversed(mapped(function))}
 
 
 #: Where this package's own workflow files lie; they are imported as what they are.
 OWN_PACKAGE = Path(poolboard.__file__).absolute().parent
 
 
-def _import(path: Path) -> ModuleType:
+def _import(path: Path) -> tuple[ModuleType, int | None]:
     if path.parent == OWN_PACKAGE:
-        return importlib.import_module(f"{poolboard.__name__}.{path.stem}")
+        return importlib.import_module(f"{poolboard.__name__}.{path.stem}"), None
     name = path.stem if path.stem.isidentifier() and path.stem not in sys.modules else f"poolboard_file_{path.stem}"
     if str(path.parent) not in sys.path:
         sys.path.insert(0, str(path.parent))
@@ -117,7 +142,10 @@ def _import(path: Path) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     try:
-        spec.loader.exec_module(module)
+        with importing(path):
+            spec.loader.exec_module(module)
+    except ImportEnded as ended:
+        return module, line_of(ended, path)
     except (Exception, SystemExit) as error:
         raise UserMistake(f"{path} cannot be imported: {type(error).__name__}: {error}") from error
-    return module
+    return module, None

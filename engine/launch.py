@@ -48,6 +48,38 @@ class RunRequest:
     limits: Mapping[str, int | str] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """One parameter of a workflow, for a person: type and default as text."""
+
+    name: str
+    annotation: str
+    required: bool
+    default: str
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """What a workflow takes, and its docstring."""
+
+    workflow: str
+    doc: str
+    parameters: tuple[Taken, ...]
+
+
+def workflow_file(target: str) -> Path:
+    """Return the file of ``FILE.py[:workflow]``; raises UserMistake if it is not there."""
+    return split_target(target)[0]
+
+
+async def describe(target: str) -> Described:
+    """Return what a workflow takes; raises UserMistake."""
+    path, workflow = split_target(target)
+    read_source(path)
+    told = await _ask_probe(path, {"path": str(path), "workflow": workflow, "describe": True})
+    return Described(told["workflow"], told["doc"], tuple(Taken(**parameter) for parameter in told["parameters"]))
+
+
 async def start_run(request: RunRequest) -> str:
     """Record a new run, start its coordinator, and return the run's id once that one answers.
 
@@ -122,6 +154,10 @@ async def probe(path: Path, workflow: str | None, inputs: dict[str, Any]) -> dic
         "words": words,
         "values": values,
     }
+    return await _ask_probe(path, asked)
+
+
+async def _ask_probe(path: Path, asked: dict[str, Any]) -> dict[str, Any]:
     process = await asyncio.create_subprocess_exec(
         *spawn.command("probe"),
         env=spawn.environment(),

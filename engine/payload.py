@@ -105,7 +105,7 @@ class Codec:
 
     def decode(self, text: str) -> Any:
         """Return the typed value of JSON text; raises Unrecordable."""
-        return self.decode_value(_decode(text))
+        return int(text) if self._own_json is int and text.isdecimal() else self.decode_value(_decode(text))
 
     def from_word(self, word: str) -> Any:
         """Return the JSON value of a command-line word: as it stands if the type takes it, else read as JSON."""

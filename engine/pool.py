@@ -356,7 +356,8 @@ class Pool:
                     item.state = "active"
                     place.holding.add(n)
                     actions.append(GrantSlot(n))
-        actions += [self._claim(item, worker) for item, worker in self._suspects.claims()]
+        if self._suspects.any:
+            actions += [self._claim(item, worker) for item, worker in self._suspects.claims()]
         while (worker := self._roomiest()) is not None and (item := self._order.next()) is not None:
             actions.append(self._claim(item, worker))
         return actions

@@ -36,13 +36,16 @@ class Suspects:
         if item is not None and item.state == "ready":
             self.add(item)
 
+    @property
+    def any(self) -> bool:
+        """Whether a suspect waits, or a place is kept for one."""
+        return bool(self._ready) or any(place.reserved_for is not None for place in self._places.values())
+
     def claims(self) -> Iterator[tuple[Item, str]]:
         """Yield which suspects can start now, and where; keep places free for those that cannot yet.
 
         One by one: the claim of each counts against its group's limit before the next is looked at.
         """
-        if not self._ready and not any(place.reserved_for is not None for place in self._places.values()):
-            return
         self._reserve()
         for worker, place in self._places.items():
             if place.reserved_for is None or place.holding:

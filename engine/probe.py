@@ -1,10 +1,11 @@
 """Loads a user's file in a process of its own and says what it holds, so that no other process runs user code.
 
-JSON on stdin (``path``, ``workflow``, ``words``, ``values``), one line of JSON on stdout.
+JSON on stdin (``path``, ``workflow``, and ``words``, ``values`` or ``describe``), one line of JSON on stdout.
 """
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import sys
@@ -22,7 +23,7 @@ def answer(path: str, name: str | None, words: dict[str, str], values: dict[str,
 
     ``words`` come from the command line and are read by the parameters' types; ``values`` are JSON already.
     """
-    module = load(Path(path))
+    module = load(Path(path), name)
     workflow = module.pick(name)
     try:
         signature = workflow.signature
@@ -47,6 +48,23 @@ def answer(path: str, name: str | None, words: dict[str, str], values: dict[str,
     }
 
 
+def described(path: str, name: str | None) -> dict[str, Any]:
+    """Return what the workflow takes and what it says of itself; raises UserMistake."""
+    workflow = load(Path(path), name).pick(name)
+    try:
+        parameters = workflow.signature.parameters.values()
+    except TypeError as error:
+        raise UserMistake(str(error)) from None
+    return {
+        "workflow": workflow.name,
+        "doc": inspect.getdoc(workflow.function) or "",
+        "parameters": [
+            {"name": p.name, "annotation": p.annotation, "required": p.required, "default": p.default}
+            for p in parameters
+        ],
+    }
+
+
 def main() -> None:
     """Run the probe. What the file prints while it is imported goes to stderr, never into the answer."""
     out = os.dup(1)
@@ -54,7 +72,10 @@ def main() -> None:
     spawn.forget_import_root()
     asked = json.loads(sys.stdin.buffer.read())
     try:
-        told = {"ok": True} | answer(asked["path"], asked["workflow"], asked["words"], asked["values"])
+        if asked.get("describe"):
+            told = {"ok": True} | described(asked["path"], asked["workflow"])
+        else:
+            told = {"ok": True} | answer(asked["path"], asked["workflow"], asked["words"], asked["values"])
     except UserMistake as mistake:
         told = {"ok": False, "message": str(mistake)}
     except BaseException as error:

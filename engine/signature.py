@@ -10,15 +10,19 @@ from typing import Any
 
 from .payload import Codec, Unrecordable
 
+#: Characters of a default value that a person is shown.
+DEFAULT_LIMIT = 80
+
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One parameter that a caller gives."""
+    """One parameter that a caller gives; ``default`` is text for a person, empty if there is none."""
 
     name: str
     codec: Codec
     required: bool
     annotation: str
+    default: str
 
 
 class Signature:
@@ -43,6 +47,7 @@ class Signature:
                 Codec(hints.get(p.name, Any), f"{self.name}({p.name})"),
                 p.default is p.empty,
                 _spelled(hints.get(p.name, Any)),
+                "" if p.default is p.empty else _shown(p.default),
             )
             for p in listed
         }
@@ -98,3 +103,11 @@ def _hints(function: Callable[..., Any]) -> dict[str, Any]:
 
 def _spelled(annotation: Any) -> str:
     return annotation.__name__ if isinstance(annotation, type) else str(annotation).replace("typing.", "")
+
+
+def _shown(default: object) -> str:
+    try:
+        text = repr(default)
+    except Exception:
+        return f"a {type(default).__name__}"
+    return text if len(text) <= DEFAULT_LIMIT else text[: DEFAULT_LIMIT - 1] + "…"

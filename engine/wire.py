@@ -341,6 +341,8 @@ class Decoder:
 
     def feed(self, data: bytes) -> list[AnyMessage]:
         """Take in bytes and return the messages that are complete; raises WireError."""
+        if not self._buffer and len(data) >= _LENGTH.size and _LENGTH.unpack_from(data)[0] == len(data) - _LENGTH.size:
+            return _messages(memoryview(data)[_LENGTH.size :])  # one whole frame, as nearly always
         self._buffer += data
         found: list[AnyMessage] = []
         while len(self._buffer) >= self._need:
@@ -354,8 +356,12 @@ class Decoder:
             body = bytes(self._buffer[_LENGTH.size : end])
             del self._buffer[:end]
             self._need = _LENGTH.size
-            try:
-                found += _FRAME.decode(body)
-            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-                raise WireError(f"not a message of ours: {error}") from None
+            found += _messages(body)
         return found
+
+
+def _messages(body: bytes | memoryview) -> list[AnyMessage]:
+    try:
+        return _FRAME.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise WireError(f"not a message of ours: {error}") from None

@@ -15,7 +15,7 @@ from typing import Any
 
 from poolboard.journal.reader import Reader
 
-from . import faults, logs, spawn, strays, wire, wire_limits, wire_prompts
+from . import faults, hosting, logs, spawn, strays, wire, wire_limits, wire_prompts
 from .attempt import Attempt, Gate, Surroundings
 from .channel import Channel
 from .definitions import Module, load
@@ -25,7 +25,7 @@ from .header import WorkerSettings
 from .heartbeat import EXIT_ORPHANED, HeartbeatThread
 from .identity import ProcessIdentity
 from .run_attempt import run_attempt
-from .threads import Threads, take_short_turns
+from .threads import Threads, settle_in
 
 log = logging.getLogger("poolboard")
 ACTIVITY_INTERVAL_S = 0.1
@@ -192,18 +192,19 @@ def _read_settings() -> WorkerSettings:
 
 def main() -> Any:
     """Run one worker process."""
-    take_short_turns()
     faults.arm("worker")
+    hosting.enter_worker()
     spawn.forget_import_root()
     settings = _read_settings()
     logs.attribute_prints()
     logs.to_stderr()
     try:
-        module = load(Path(settings.header.path))
+        module = load(Path(settings.header.path), settings.header.workflow)
     except UserMistake as mistake:
         sys.exit(f"poolboard: {mistake}")
     if module.digest != settings.digest:
         sys.exit(f"poolboard: {module.path} changed while the run went on; resume with --accept-code to use it")
+    settle_in()
     asyncio.run(_main(settings, module))
     sys.stdout.flush()
     # Threads of stages that were given up may still run, and programs; nothing of theirs is wanted.

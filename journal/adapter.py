@@ -10,14 +10,17 @@ import importlib
 import importlib.util
 import inspect
 import sys
+from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Final, cast
+from typing import Any, Final, TypeVar, cast
 
 from .errors import JournalError, JournalUnusable
 from .guarded import GuardedJournal, guarded, unavailable
 from .protocol import Journal
+
+T = TypeVar("T")
 
 #: What a journal must have; the optional parts may be missing.
 VERBS: Final = (
@@ -42,11 +45,16 @@ async def open_adapter(where: str) -> GuardedJournal:
     shows a foreign error's message.
     """
     source, _, name = where.rpartition(":")
-    factory = getattr(_module(source), name, None)
+    factory = getattr(imported(source, lambda: _module(source)), name, None)
     if not callable(factory):
         raise JournalUnusable(f"the journal adapter {source} has no factory {name!r}")
+    return await open_with(factory, where)
+
+
+async def open_with(factory: Callable[..., Any], where: str, *arguments: str) -> GuardedJournal:
+    """Call a factory and return its journal behind a guard; ``where`` stands for it in messages. Raises as above."""
     try:
-        made: Any = factory()
+        made: Any = factory(*arguments)
         if inspect.isawaitable(made):
             made = await made
     except JournalError:
@@ -56,6 +64,20 @@ async def open_adapter(where: str) -> GuardedJournal:
     else:
         return guarded(_checked(made, where), where)
     raise failure
+
+
+def imported(source: str, load: Callable[[], T]) -> T:
+    """Return what ``load`` imports; a failure tells its class, and where a syntax error is, but no foreign message."""
+    try:
+        return load()
+    except JournalError:
+        raise
+    except SyntaxError as error:
+        told = f"SyntaxError in line {error.lineno}"
+    except Exception as error:
+        told = type(error).__qualname__
+    # Outside of the handler: the failure must not hang on to what it hides.
+    raise JournalUnusable(f"the journal adapter {source} cannot be imported: {told}")
 
 
 def _checked(made: object, where: str) -> Journal:
@@ -68,15 +90,7 @@ def _checked(made: object, where: str) -> Journal:
 
 
 def _module(source: str) -> ModuleType:
-    try:
-        return _from_file(Path(source).expanduser()) if source.endswith(".py") else importlib.import_module(source)
-    except JournalError:
-        raise
-    except SyntaxError as error:
-        told = f"SyntaxError in line {error.lineno}"
-    except Exception as error:
-        told = type(error).__qualname__
-    raise JournalUnusable(f"the journal adapter {source} cannot be imported: {told}")
+    return _from_file(Path(source).expanduser()) if source.endswith(".py") else importlib.import_module(source)
 
 
 def _from_file(path: Path) -> ModuleType:

@@ -12,7 +12,7 @@ from .errors import IdentityConflict
 from .event_types import CONTROL_CHANGED, RUN_ENDED, SETTING_CHANGED, STATUS_CHANGED
 from .model import Lease
 from .open_run import OpenRun
-from .payload import key_digest, not_json, value_bytes
+from .payload import as_text, key_digest, not_json, value_bytes
 from .positions import OF_THE_RUN
 from .settling import one_line
 from .states import ACTIVE_RUN, SETTLED_WORK, TERMINAL_RUN, ControlState, IllegalMove, RunStatus, move_control
@@ -47,7 +47,7 @@ def set_control(
     if run.status in TERMINAL_RUN:
         raise IllegalMove(f"run {run.run_id} has ended: it is {run.status}, and cannot become {state}")
     move_control(before, state)
-    by, why = _text(by), _text(why)
+    by, why = as_text(by), as_text(why)
     revision += 1
     payload = {"state": state, "revision": revision, "by": by, "why": why}
     tx.append(run, CONTROL_CHANGED, json.dumps(payload), None)
@@ -110,10 +110,10 @@ def finish_as_root(tx: Transaction, lease: Lease) -> None:
     finish_run(tx, lease, state, row[0] if row else None, error)
 
 
-def set_setting(tx: Transaction, lease: Lease, name: str, value: str, by: str | None) -> int:
+def set_setting(tx: Transaction, lease: Lease, name: str, value: str, by: str | None, why: str | None = None) -> int:
     """Record a setting of the run (JSON text), and return the event's seq; ``Reader.setting`` finds the newest."""
     run = tx.authority(lease)
-    payload = json.dumps({"name": name, "value": json.loads(value), "by": _text(by)})
+    payload = json.dumps({"name": name, "value": json.loads(value), "by": as_text(by), "why": as_text(why)})
     seq = tx.append(run, SETTING_CHANGED, payload, None)
     tx.execute(PUT_SETTING, (run.number, OF_THE_RUN, setting_key(name), seq))
     return seq
@@ -170,7 +170,3 @@ def _elapse(now: int, active_ms: int, active_since: int | None, active: bool) ->
     if active_since is None:
         return active_ms, None
     return active_ms + max(now - active_since, 0), None  # a wall clock set back must not take time away
-
-
-def _text(text: str | None) -> str | None:
-    return None if text is None else text.encode("utf-8", "replace").decode()

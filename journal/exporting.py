@@ -22,6 +22,8 @@ TABLES: Final[dict[str, tuple[str, str | None, str]]] = {
     "work": ("work", "id", "n"),
     "result": ("results", "id", "n"),
     "stage": ("stages", None, "first_seq, name"),
+    "hold": ("holds", None, "scope, name"),
+    "usage": ("usage", None, "work, name"),
 }
 
 

@@ -163,7 +163,7 @@ def _insert_rows(connection: Connection, word: str, number: int, stamp: int, row
     table, key, field = TABLES[word]
     names = list(ROWS[word].model_fields)
     columns = [key if key is not None and name == field else name for name in names]
-    more: dict[str, int] = {"run": number} if table in ("operations", "stages", "work") else {}
+    more: dict[str, int] = {"run": number} if table not in ("events", "results") else {}
     if table == "work":
         more["changed"] = stamp
     start = base(number)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from .states import ControlState, RunStatus, WorkState
+from .states import ControlState, HoldScope, RunStatus, WorkState
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,6 +242,17 @@ class StageRow:
     failed: int
     total_ms: float
     buckets: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class HoldRow:
+    """What is held back inside a run: ``name`` is a child's n, a stage's name or a worker's place, by ``scope``."""
+
+    scope: HoldScope
+    name: str
+    who: str | None
+    why: str | None
+    at: int
 
 
 @dataclass(frozen=True, slots=True)

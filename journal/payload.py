@@ -98,3 +98,8 @@ def _is_number(value: object) -> bool:
 
 def _canonical(value: object) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"))
+
+
+def as_text(text: str | None) -> str | None:
+    """Return what a person said as the journal can keep it: never a lone surrogate."""
+    return None if text is None else text.encode("utf-8", "replace").decode()

@@ -22,15 +22,17 @@ from .control import (
 )
 from .errors import BadPayload, IdentityConflict
 from .event_types import CHILD_ENQUEUED
+from .holding import set_holds
 from .model import Claimed, Enqueued, Lease, NewWork, Token
 from .open_run import OpenRun
 from .payload import digest, not_json, object_bytes, text_bytes
 from .positions import OF_THE_RUN, SPAN
 from .recording import commit
 from .reopening import retry_failed
-from .settling import cancel, cancel_left, complete, fail
+from .settling import cancel, cancel_left, cancel_tree, complete, fail
 from .states import ADMITS_CLAIMS, TERMINAL_RUN, WorkState
 from .transaction import INSERT_EVENT, Transaction
+from .usage import charge
 from .work import check_admitted, check_current, count_move, find, no_such_work
 
 __all__ = [
@@ -38,6 +40,8 @@ __all__ = [
     "adopt",
     "cancel",
     "cancel_left",
+    "cancel_tree",
+    "charge",
     "claim",
     "close_gap",
     "commit",
@@ -52,6 +56,7 @@ __all__ = [
     "renew",
     "retry_failed",
     "set_control",
+    "set_holds",
     "set_setting",
     "set_status",
     "wait",

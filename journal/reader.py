@@ -15,6 +15,7 @@ from .control import setting_key
 from .errors import RunNotFound
 from .event_types import CHECKPOINT_RECORDED, NOT_SNAPSHOTS
 from .model import (
+    HoldRow,
     JournalEntry,
     LiveWork,
     RunRow,
@@ -218,6 +219,17 @@ class Reader:
         """Return the newest value (JSON text) of a setting, None if it was never changed."""
         found = await self._by_key(run, OF_THE_RUN, setting_key(name))
         return None if found is None else json.dumps(json.loads(found.event.payload)["value"])
+
+    async def holds(self, run: int) -> list[HoldRow]:
+        """Return what is held back in the run; whole, a coordinator needs them all."""
+        rows = await self._rows("SELECT scope, name, who, why, at FROM holds WHERE run = ? ORDER BY scope, at", (run,))
+        return [HoldRow(*row) for row in rows]
+
+    async def usage(self, run: int, n: int = 0) -> dict[str, int | float]:
+        """Return what a work item and everything below it have used; the root's is the run's."""
+        return dict(
+            await self._rows("SELECT name, amount FROM usage WHERE run = ? AND work = ? ORDER BY name", (run, n))
+        )
 
     async def entry_of_key(self, run: int, key: str) -> JournalEntry | None:
         """Return the event that the run recorded under a key of its own."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 from typing import Final, cast
 
 from .event_types import WORK_RETRIED
 from .model import Lease
 from .open_run import OpenRun
-from .payload import key_digest
+from .payload import as_text, key_digest
 from .states import SETTLED_WORK, TERMINAL_RUN, WorkState
 from .transaction import Transaction
 from .work import check_admitted
@@ -30,8 +31,14 @@ PUT_REOPENED = "INSERT OR REPLACE INTO operations (run, work, key, seq) VALUES (
 REOPEN_RUN = "UPDATE runs SET status = 'pending', ended_at = NULL, result = NULL, error = NULL WHERE number = ?"
 
 
-def retry_failed(tx: Transaction, lease: Lease) -> list[int]:
-    """Put every failed work item back to ready with no starts counted, and return their n.
+def retry_failed(
+    tx: Transaction,
+    lease: Lease,
+    only: Collection[int] | None = None,
+    by: str | None = None,
+    why: str | None = None,
+) -> list[int]:
+    """Put failed work items (``only`` these) back to ready with no starts counted, and return their n.
 
     What was cancelled because its parent failed is taken up with it, and every ended ancestor, which has to look at the
     new outcome; completed siblings are not touched. An ended run is ``pending`` again. Raises RootNotRunning.
@@ -40,6 +47,9 @@ def retry_failed(tx: Transaction, lease: Lease) -> list[int]:
     if run.status not in TERMINAL_RUN:
         check_admitted(run)
     failed = [row[0] - run.base for row in tx.execute(SELECT_FAILED, (run.number,))]
+    if only is not None:
+        wanted = set(only)
+        failed = [n for n in failed if n in wanted]
     if not failed:
         return []
     again: dict[int, WorkState] = dict.fromkeys(failed, "failed")
@@ -47,7 +57,8 @@ def retry_failed(tx: Transaction, lease: Lease) -> list[int]:
         again[n] = "cancelled"
     for n, state in _ended_above(tx, run, failed):
         again.setdefault(n, state)
-    seq = tx.append(run, WORK_RETRIED, json.dumps({"count": len(failed), "failed": failed[:LISTED]}), None)
+    told = {"count": len(failed), "failed": failed[:LISTED], "by": as_text(by), "why": as_text(why)}
+    seq = tx.append(run, WORK_RETRIED, json.dumps(told), None)
     for n, state in again.items():
         tx.execute(REOPEN, (tx.now, run.epoch, tx.stamp(), run.base + n))
         tx.execute("DELETE FROM results WHERE id = ?", (run.base + n,))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Literal
 
@@ -21,11 +21,15 @@ URL: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """A chosen journal. ``where`` is a path, a name in memory, or an adapter; ``source`` is for messages."""
+    """A chosen journal. ``where`` is a path, a name in memory, or an adapter; ``source`` is for messages.
+
+    ``address`` is the whole word where an installed adapter gets one: it may hold a password, and is never shown.
+    """
 
     kind: Literal["sqlite", "memory", "custom"]
     where: str
     source: str
+    address: str = field(default="", repr=False)
 
     def pool_path(self) -> Path:
         """Return the file of a journal that a pool can run on; raises JournalUnusable for every other kind."""
@@ -63,9 +67,14 @@ def _parsed(word: str, source: str) -> Selection:
     if word == "memory" or word.startswith("memory:"):
         return Selection("memory", word.removeprefix("memory").removeprefix(":"), source)
     if (url := URL.match(word)) is not None:
+        from .installed import is_installed  # late: it reads what is installed
+
+        if is_installed(url[1]):
+            return Selection("custom", f"{url[1]}://", source, word)
         # Only the scheme: the rest may hold a password.
         raise JournalUnusable(
-            f"there is no journal adapter for {url[1]}://: give a path, memory, or module:factory{_chosen_by(source)}"
+            f"there is no journal adapter for {url[1]}://: install one, or give a path, memory, or module:factory"
+            f"{_chosen_by(source)}"
         )
     if word.startswith("sqlite:"):
         word = word.removeprefix("sqlite:")
@@ -95,6 +104,10 @@ async def _open(selection: Selection) -> Journal:
         from .memory import MemoryJournal
 
         return await MemoryJournal.open_named(selection.where)
+    if selection.address:
+        from .installed import open_installed
+
+        return await open_installed(selection.where, selection.address)
     from .adapter import open_adapter
 
     return await open_adapter(selection.where)

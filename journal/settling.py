@@ -9,7 +9,7 @@ from .errors import IdentityConflict, StaleWorkLease
 from .event_types import WORK_CANCELLED, WORK_COMPLETED, WORK_FAILED
 from .model import Checkpoint, Lease, Receipt, Token
 from .open_run import OpenRun
-from .payload import digest, key_digest, not_json, object_bytes, value_bytes
+from .payload import as_text, digest, key_digest, not_json, object_bytes, value_bytes
 from .recording import commit
 from .states import SETTLED_WORK
 from .transaction import Transaction
@@ -25,6 +25,7 @@ SETTLE = "UPDATE work SET state = ?, expires_at = NULL, ended_at = ?, error = ?,
 INSERT_RESULT = "INSERT INTO results (id, value) SELECT ?1, ?2 WHERE json_valid(?2)"
 SELECT_OPERATION = "SELECT seq, generation, request FROM operations WHERE run = ? AND work = ? AND key = ?"
 PUT_OPERATION = "INSERT OR REPLACE INTO operations (run, work, key, seq, generation, request) VALUES (?, ?, ?, ?, ?, ?)"
+SELECT_OPEN_BELOW = "SELECT id FROM work WHERE run = ? AND parent = ? AND ended_at IS NULL"
 COUNT_LEFT = """
 SELECT state, count(*), sum(parent IS NULL) FROM work WHERE run = ? AND ended_at IS NULL GROUP BY state
 """
@@ -103,6 +104,30 @@ def cancel(tx: Transaction, lease: Lease, n: int) -> Receipt:
     seq = tx.append(run, WORK_CANCELLED, "{}", n)
     tx.execute(SETTLE, (state, tx.now, None, tx.stamp(), run.base + n))
     return Receipt(seq, tx.now)
+
+
+def cancel_tree(tx: Transaction, lease: Lease, n: int, by: str | None, why: str | None) -> list[int]:
+    """End a work item and everything unsettled below it, at once; return their n, empty if it is settled already.
+
+    Raises StaleWorkLease if there is no such item.
+    """
+    run = tx.authority(lease)
+    if find(tx, run, n).state in SETTLED_WORK:
+        return []
+    found, level = [n], [n]
+    while level:  # bounded: workflows nest a few levels deep
+        level = [
+            row[0] - run.base
+            for parent in level
+            for row in tx.execute(SELECT_OPEN_BELOW, (run.number, parent)).fetchall()
+        ]
+        found += level
+    told = {"count": len(found), "by": as_text(by), "why": as_text(why)}
+    tx.append(run, WORK_CANCELLED, json.dumps(told), n)
+    for each in found:
+        state = count_move(run, each, "cancel", find(tx, run, each).state)
+        tx.execute(SETTLE, (state, tx.now, None, tx.stamp(), run.base + each))
+    return found
 
 
 def cancel_left(tx: Transaction, lease: Lease) -> int:

@@ -57,8 +57,9 @@ class SqliteJournal:
         """Open the file, making it if it is missing and ``create`` is given.
 
         ``NORMAL`` may lose the newest commits when the power fails, never when a process dies. ``fault`` is called on
-        the writer's thread at ``journal.begun`` and ``journal.committed`` (after COMMIT, before anybody is told); it
-        may end the process, and must not raise. Raises JournalUnusable, StorageUnavailable.
+        the writer's thread at ``journal.begun``, ``journal.written`` (before COMMIT) and ``journal.committed`` (after
+        it, before anybody is told); it may end the process, and must not raise.
+        Raises JournalUnusable, StorageUnavailable.
         """
         connection = await asyncio.to_thread(open_writer, path, create=create, synchronous=synchronous, probe=probe)
         try:

@@ -12,6 +12,8 @@ from .errors import Refused
 
 WorkState = Literal["ready", "leased", "waiting", "completed", "failed", "cancelled"]
 ControlState = Literal["running", "pausing", "paused", "stopping", "stopped"]
+#: What can be held back inside a run: a child with all below it, a stage name, a worker's place.
+HoldScope = Literal["child", "stage", "worker"]
 RunStatus = Literal[
     "pending",
     "running",

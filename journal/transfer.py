@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from .payload import MAX_PAYLOAD_BYTES
 from .positions import OF_THE_RUN, SPAN
-from .states import ControlState, RunStatus, WorkState
+from .states import ControlState, HoldScope, RunStatus, WorkState
 
 FORMAT: Final = 1
 #: A payload of the largest size, every character of it escaped, and room for the rest of its row.
@@ -132,6 +132,24 @@ class StageLine(Line):
     buckets: Text
 
 
+class HoldLine(Line):
+    """A row of ``holds``."""
+
+    scope: HoldScope
+    name: Text
+    who: Text | None
+    why: Text | None
+    at: Time
+
+
+class UsageLine(Line):
+    """A row of ``usage``."""
+
+    work: Count
+    name: Annotated[str, Field(min_length=1, max_length=64)]
+    amount: Annotated[int | float, Field(ge=0, allow_inf_nan=False)]
+
+
 class Head(Line):
     """The first line."""
 
@@ -155,4 +173,6 @@ ROWS: Final[dict[str, type[Line]]] = {
     "work": WorkLine,
     "result": ResultLine,
     "stage": StageLine,
+    "hold": HoldLine,
+    "usage": UsageLine,
 }

@@ -156,6 +156,7 @@ class Writer:
                 self._execute("ROLLBACK")
             return
         transaction.flush()
+        self._fault("journal.written")
         self._execute("COMMIT")
         self._fault("journal.committed")
 

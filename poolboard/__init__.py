@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from poolboard.engine.errors import AskTimeout, ChildError, LimitError, StageError
     from poolboard.engine.limit_calls import observe
     from poolboard.engine.result import Result
+    from poolboard.engine.views import RunView
+    from poolboard.handle import Handle, RunFailed
+    from poolboard.pool import Pool, map, run
 
 __version__ = "0.1.0"
 
@@ -21,11 +24,17 @@ __all__ = [
     "AskTimeout",
     "ChildError",
     "Context",
+    "Handle",
     "LimitError",
+    "Pool",
     "Result",
+    "RunFailed",
+    "RunView",
     "StageError",
     "__version__",
+    "map",
     "observe",
+    "run",
     "stage",
     "workflow",
 ]
@@ -35,9 +44,15 @@ _HOMES = {
     "ChildError": "poolboard.engine.errors",
     "Context": "poolboard.engine.context",
     "LimitError": "poolboard.engine.errors",
+    "Handle": "poolboard.handle",
+    "Pool": "poolboard.pool",
     "Result": "poolboard.engine.result",
+    "RunFailed": "poolboard.handle",
+    "RunView": "poolboard.engine.views",
     "StageError": "poolboard.engine.errors",
     "observe": "poolboard.engine.limit_calls",
+    "map": "poolboard.pool",
+    "run": "poolboard.pool",
     "stage": "poolboard.engine.authoring",
     "workflow": "poolboard.engine.authoring",
 }

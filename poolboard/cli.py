@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Annotated
 
 import typer
 
-from poolboard import __version__, cli_doctor, cli_each, cli_journal, cli_limits, cli_prompts, cli_wishes
+from poolboard import __version__, cli_doctor, cli_each, cli_journal, cli_limits, cli_prompts, cli_start, cli_wishes
+from poolboard.cli_options import Deed, Detach, Headless, Journal, Json, NewestRun, Run, Why, Workers
 from poolboard.exit_codes import MEANINGS
-
-#: What a command returns: the line is read first and acted on later, outside click, which has its own ideas about
-#: broken pipes and interrupts (exit status 1 for both).
-Deed = Callable[[], int]
 
 EXIT_TABLE = "\n".join(f"{code:>4}  {meaning}" for code, meaning in MEANINGS.items())
 
@@ -26,22 +22,6 @@ app = typer.Typer(
     add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-Journal = Annotated[
-    str | None,
-    typer.Option(
-        help="The journal file; default: POOLBOARD_JOURNAL, else the one in the state folder.", metavar="PATH"
-    ),
-]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON on stdout and nothing else.")]
-Workers = Annotated[int | None, typer.Option(help="Worker processes; default: one per core.", min=1, max=1024)]
-Headless = Annotated[bool, typer.Option("--headless", help="Print lines of progress instead of opening the screen.")]
-Detach = Annotated[bool, typer.Option("--detach", help="Return at once; the run goes on by itself.")]
-Why = Annotated[str | None, typer.Option(help="The reason, for the journal.", metavar="TEXT")]
-Run = Annotated[str, typer.Argument(help="A run's id, or the beginning of it.", metavar="RUN")]
-NewestRun = Annotated[
-    str | None, typer.Argument(help="A run's id, or the beginning of it; default: the newest.", metavar="[RUN]")
-]
 
 
 def _version(asked: bool) -> None:
@@ -100,41 +80,7 @@ def demo(
     return act
 
 
-@app.command()
-def run(
-    target: Annotated[
-        str, typer.Argument(help="A Python file, and which of its workflows.", metavar="FILE.py[:workflow]")
-    ],
-    given: Annotated[
-        list[str] | None,
-        typer.Option("--input", help="An argument of the workflow; may come several times.", metavar="NAME=VALUE"),
-    ] = None,
-    workers: Workers = None,
-    slots: Annotated[int | None, typer.Option(help="Runs at once in each worker; default: 4.", min=1, max=4096)] = None,
-    name: Annotated[str | None, typer.Option(help="What to call the run; default: the workflow's name.")] = None,
-    limit: cli_limits.Limits = None,
-    shared_limit: cli_limits.SharedLimits = None,
-    journal: Journal = None,
-    headless: Headless = False,
-    detach: Detach = False,
-    as_json: Json = False,
-) -> Deed:
-    """Run a file's workflow (the last one defined, if none is named).
-
-    Example: poolboard run count.py:many_files --input 'paths=["a.txt", "b.txt"]' --workers 2
-    """
-
-    def act() -> int:
-        from poolboard import cli_run, inputs, limit_words
-        from poolboard.engine.launch import RunRequest
-
-        limits = limit_words.table(limit or [], shared_limit or [])
-        request = RunRequest(target, inputs.parse(given or []), journal, workers, slots, name, limits=limits)
-        return cli_run.run(request, headless=headless, detach=detach, as_json=as_json)
-
-    return act
-
-
+app.command()(cli_start.run)
 app.command("each", cls=cli_each.EachCommand, context_settings={"allow_interspersed_args": False})(cli_each.each)
 
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from poolboard.cli_journal import Deed, Journal, Json
+from poolboard.cli_options import Deed, Journal, Json
 
 
 def doctor(

@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Annotated
 
 import typer
 
-Deed = Callable[[], int]
+from poolboard.cli_options import Deed, Journal, Json
 
 app = typer.Typer(help="Look after the journal: check, copy, thin out, take a run elsewhere.", add_completion=False)
-
-Journal = Annotated[
-    str | None,
-    typer.Option(
-        help="The journal file; default: POOLBOARD_JOURNAL, else the one in the state folder.", metavar="PATH"
-    ),
-]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON on stdout and nothing else.")]
 
 
 @app.command()

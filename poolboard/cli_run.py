@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from poolboard import exit_codes, inputs, shapes, words
+from poolboard import bar, exit_codes, inputs, shapes, words
 from poolboard.console import complain, has_terminal, say
 
 if TYPE_CHECKING:
@@ -28,7 +28,8 @@ def run(request: RunRequest, *, headless: bool, detach: bool, as_json: bool) -> 
     run_id = asyncio.run(start_run(request))
     if detach:
         return _told_id(run_id, as_json)
-    return attend(request.journal, run_id, Manner(as_json=as_json), headless=headless)
+    drawn = bar.for_terminal() if headless and not as_json else None
+    return attend(request.journal, run_id, Manner(as_json=as_json, bar=drawn), headless=headless)
 
 
 def demo(
@@ -163,5 +164,5 @@ def _screen_code(code: int) -> int:
 
 
 def _told_id(run_id: str, as_json: bool) -> int:
-    say(shapes.line({"run_id": run_id}) if as_json else run_id)
+    say(shapes.line(shapes.of_start(run_id)) if as_json else run_id)
     return exit_codes.COMPLETED

@@ -6,10 +6,7 @@ from typing import Annotated
 
 import typer
 
-from poolboard.cli_journal import Deed, Journal, Json
-
-Run = Annotated[str, typer.Argument(help="A run's id, or the beginning of it.", metavar="RUN")]
-Why = Annotated[str | None, typer.Option(help="The reason, for the journal.", metavar="TEXT")]
+from poolboard.cli_options import Deed, Journal, Json, Run, Why
 
 
 def cancel(run: Run, why: Why = None, journal: Journal = None, as_json: Json = False) -> Deed:

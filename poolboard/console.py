@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable
+from typing import TextIO
 
 
 def say(*lines: str) -> None:
@@ -34,9 +35,12 @@ def complain(text: str) -> None:
 
 def has_terminal() -> bool:
     """Whether a screen can open here: a person types, a person sees, and the terminal can draw."""
-    streams = (sys.stdin, sys.stdout)
-    # A closed stream is None.
-    return all(stream is not None and stream.isatty() for stream in streams) and os.environ.get("TERM") != "dumb"
+    return sys.stdin is not None and sys.stdin.isatty() and can_draw(sys.stdout)
+
+
+def can_draw(stream: TextIO | None) -> bool:
+    """Whether a stream is a terminal on which a line can be drawn again; a closed stream is None."""
+    return stream is not None and stream.isatty() and os.environ.get("TERM") != "dumb"
 
 
 def make_safe() -> None:

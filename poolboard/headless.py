@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from poolboard import exit_codes, shapes, words
 from poolboard.console import complain, say
-from poolboard.engine.errors import EngineError
-from poolboard.engine.restarts import Restarts
-from poolboard.journal.errors import JournalError
+from poolboard.mending import Mender
 from poolboard.session import opened
 
 if TYPE_CHECKING:
+    from poolboard.bar import Bar
     from poolboard.engine.monitor import Monitor
     from poolboard.engine.views import RunView, ShownStatus, Summary
 
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 TICK_S: Final = 1.0
 
 #: Statuses that need a living coordinator.
-_MOVING: Final[frozenset[ShownStatus]] = frozenset(
+MOVING: Final[frozenset[ShownStatus]] = frozenset(
     {"pending", "running", "waiting", "awaiting_input", "pausing", "stopping", "crashed"}
 )
 
@@ -35,7 +34,7 @@ class Manner:
     """How to tell of a run: how often at most, as JSON or text, what to say of its result, whether to mend crashes.
 
     ``say`` takes lines of text (JSON goes to stdout), ``watch`` is called with every summary before it is told of,
-    ``left`` with the run's id when a signal takes us away.
+    ``left`` with the run's id when a signal takes us away. With a ``bar`` progress is drawn there instead.
     """
 
     every_s: float = 10.0
@@ -46,6 +45,7 @@ class Manner:
     say: Callable[[str], None] = say
     watch: Callable[[Monitor, Summary], Awaitable[None]] | None = None
     left: Callable[[str], None] = lambda run_id: complain(words.left(run_id))
+    bar: Bar | None = None
 
 
 @dataclass(slots=True)
@@ -75,27 +75,36 @@ class _Follower:
     def __init__(self, monitor: Monitor, run_id: str, manner: Manner) -> None:
         self._monitor, self._run_id, self._manner = monitor, run_id, manner
         self._pace = Pace(manner.every_s)
-        self._restarts = Restarts()
+        self._mender = Mender(monitor, run_id, self._complain)
         self._begun = False
         self._asked: set[int] = set()
 
     async def run(self, left: asyncio.Future[int]) -> int:
-        async for summary in _ticks(self._monitor, self._run_id, left):
+        async for summary in ticks(self._monitor, self._run_id, left):
             self._begin(summary)
             if self._manner.watch is not None:
                 await self._manner.watch(self._monitor, summary)
             self._tell(summary)
             status = summary.run.status
-            lost = status in _MOVING and (status == "crashed" or not summary.coordinator.alive)
+            lost = status in MOVING and (status == "crashed" or not summary.coordinator.alive)
             if lost and self._manner.restart:
-                if not await self._bring_back():
+                if not await self._mender.bring_back():
                     return self._end(summary.run, exit_codes.RESUMABLE)
                 continue
             code = exit_codes.of_status(status)
             if code is not None:
                 return self._end(summary.run, code)
+        self._clear()
         self._manner.left(self._run_id)
         return left.result()
+
+    def _complain(self, text: str) -> None:
+        self._clear()
+        complain(text)
+
+    def _clear(self) -> None:
+        if self._manner.bar is not None:
+            self._manner.bar.clear()
 
     def _begin(self, summary: Summary) -> None:
         if not self._begun and not self._manner.as_json:
@@ -107,8 +116,11 @@ class _Follower:
             return
         for prompt in summary.prompts:
             if prompt.id not in self._asked and not self._manner.as_json:
-                complain(words.question(self._run_id, prompt))
+                self._complain(words.question(self._run_id, prompt))
             self._asked.add(prompt.id)
+        if self._manner.bar is not None:
+            self._manner.bar.draw(summary)
+            return
         text = words.progress(summary)
         if self._pace.admits(text, time.monotonic()):
             if self._manner.as_json:
@@ -117,6 +129,7 @@ class _Follower:
                 self._manner.say(f"  {text}")
 
     def _end(self, run: RunView, code: int) -> int:
+        self._clear()
         if self._manner.as_json:
             say(shapes.line(shapes.of_end(run)))
             return code
@@ -124,26 +137,8 @@ class _Follower:
             self._manner.say(text)
         return code
 
-    async def _bring_back(self) -> bool:
-        """Start a new coordinator for a run that lost its own; False when that is no use any more."""
-        decision = self._restarts.decide(time.monotonic())
-        if decision == "wait":
-            return True
-        if decision == "give up":
-            complain(f"the coordinator of run {self._run_id} keeps crashing; not restarted again")
-            return False
-        try:
-            await self._monitor.restart_crashed(self._run_id)
-        except (EngineError, JournalError) as error:
-            self._restarts.refused(time.monotonic())
-            complain(f"the coordinator of run {self._run_id} is gone, restart refused: {words.shown(str(error))}")
-            return True
-        self._restarts.restarted(time.monotonic())
-        complain(f"the coordinator of run {self._run_id} was gone and is restarted")
-        return True
 
-
-async def _ticks(monitor: Monitor, run_id: str, left: asyncio.Future[int]) -> AsyncIterator[Summary]:
+async def ticks(monitor: Monitor, run_id: str, left: asyncio.Future[int]) -> AsyncGenerator[Summary]:
     """Yield the run's summary when it changed, and at least every TICK_S, until ``left`` is done."""
     summaries = monitor.follow(run_id, interval_s=0.2)
     latest: Summary | None = None

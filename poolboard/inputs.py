@@ -1,10 +1,33 @@
-"""``--input name=value`` words. What a value means is decided by the parameter's type, later."""
+"""The arguments of a workflow on the command line. What a value means is decided by the parameter's type, later."""
 
 from __future__ import annotations
 
+import json
+import sys
 from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
 
 from poolboard.engine.errors import UserMistake
+
+#: A run's input is recorded, and no recorded value is longer than half of this.
+MOST_BYTES: Final = 2 * 1024 * 1024
+
+
+def gathered(words: Sequence[str], text: str | None, file: str | None) -> dict[str, object]:
+    """Return the inputs by parameter name, from all three ways; raises UserMistake, also for a name given twice."""
+    found: dict[str, object] = {}
+    parts = [("--input", parse(words))]
+    if text is not None:
+        parts.append(("--input-json", _object(text, "--input-json")))
+    if file is not None:
+        parts.append(("--input-file", _object(_read(file), f"--input-file {file}")))
+    for option, inputs in parts:
+        for name, value in inputs.items():
+            if name in found:
+                raise UserMistake(f"{option}: {name} is given twice")
+            found[name] = value
+    return found
 
 
 def parse(words: Sequence[str]) -> dict[str, object]:
@@ -27,3 +50,39 @@ def as_text(word: str, what: str) -> str:
     except UnicodeEncodeError:
         raise UserMistake(f"{what}: {word!r} is not UTF-8 text") from None
     return word
+
+
+def _object(text: str, what: str) -> dict[str, object]:
+    try:
+        found = json.loads(as_text(text, what), parse_constant=_refuse)
+    except json.JSONDecodeError as error:
+        raise UserMistake(f"{what}: line {error.lineno}, column {error.colno}: {error.msg}") from None
+    except (ValueError, RecursionError) as error:
+        raise UserMistake(f"{what}: {error}") from None
+    if not isinstance(found, dict):
+        raise UserMistake(f'{what}: write an object with the parameters\' names: {{"name": value}}')
+    return found
+
+
+def _refuse(constant: str) -> object:
+    raise ValueError(f"{constant} is not JSON")
+
+
+def _read(file: str) -> str:
+    """Return a file's text, or what comes through standard input."""
+    what = f"--input-file {file}"
+    try:
+        if file == "-":
+            if sys.stdin is None or sys.stdin.isatty():
+                raise UserMistake(f"{what}: nothing comes through standard input")
+            data = sys.stdin.buffer.read(MOST_BYTES + 1)
+        else:
+            with Path(file).open("rb") as opened:
+                data = opened.read(MOST_BYTES + 1)
+        if len(data) > MOST_BYTES:
+            raise UserMistake(f"{what}: longer than {MOST_BYTES} bytes; give the paths of files instead")
+        return data.decode()
+    except OSError as error:
+        raise UserMistake(f"{what}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise UserMistake(f"{what}: not UTF-8 text") from None

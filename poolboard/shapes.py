@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from poolboard.engine.views import (
@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 
 Shape = dict[str, object]
 
+#: Stands as ``shape`` in every object on a line of its own. It goes up when a field goes or comes to mean something
+#: else; new fields do not change it.
+VERSION: Final = 1
+
 
 def line(value: object) -> str:
     """Return a value as JSON on one line, in ASCII: no control character or lone surrogate reaches a terminal."""
@@ -36,9 +40,15 @@ def instant(at_ms: int | None) -> str | None:
     return datetime.fromtimestamp(at_ms / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
+def of_start(run_id: str) -> Shape:
+    """Return the answer of ``run --detach --json``."""
+    return {"shape": VERSION, "run_id": run_id}
+
+
 def of_run(run: RunView) -> Shape:
     """Return one entry of ``list --json``."""
     return {
+        "shape": VERSION,
         "run_id": run.run_id,
         "name": run.name,
         "status": run.status,
@@ -59,6 +69,7 @@ def of_summary(summary: Summary) -> Shape:
     """Return the answer of ``status --json``."""
     run = summary.run
     return {
+        "shape": VERSION,
         "run_id": run.run_id,
         "name": run.name,
         "status": run.status,
@@ -84,6 +95,7 @@ def of_summary(summary: Summary) -> Shape:
 def of_progress(summary: Summary) -> Shape:
     """Return one progress line of ``--headless --json``."""
     return {
+        "shape": VERSION,
         "type": "progress",
         "run_id": summary.run.run_id,
         "status": summary.run.status,
@@ -97,6 +109,7 @@ def of_progress(summary: Summary) -> Shape:
 def of_end(run: RunView) -> Shape:
     """Return the last line of ``--headless --json``."""
     return {
+        "shape": VERSION,
         "type": "result",
         "run_id": run.run_id,
         "status": run.status,
@@ -110,6 +123,7 @@ def of_end(run: RunView) -> Shape:
 def of_acknowledgement(run_id: str, given: Acknowledgement) -> Shape:
     """Return the answer of ``pause``, ``resume`` and ``stop`` with ``--json``."""
     return {
+        "shape": VERSION,
         "run_id": run_id,
         "status": given.status,
         "control": of_control(given.control),

@@ -93,7 +93,7 @@ def status(summary: Summary) -> Iterator[str]:
         told = f"pid {worker.pid}, {worker.active} of {several(worker.slots, 'slot')} in use, {size(worker.rss_bytes)}"
         yield f"worker       {shown(worker.id)}: {told}, {several(worker.restarts, 'restart')}"
     if summary.stages:
-        yield from _table(
+        yield from table(
             ["stage", "waiting", "active", "done", "failed", "p50", "p95"],
             [
                 [s.name, s.waiting, s.active, s.done, s.failed, milliseconds(s.p50_ms), milliseconds(s.p95_ms)]
@@ -124,7 +124,7 @@ def runs(found: Sequence[RunView], now_ms: int) -> Iterator[str]:
     if not found:
         yield "no runs yet; to make one: poolboard demo"
         return
-    yield from _table(
+    yield from table(
         ["run", "name", "status", "done", "failed", "elapsed", "started"],
         [
             [
@@ -150,7 +150,8 @@ def _status(run: RunView) -> str:
     return run.status.replace("_", " ")
 
 
-def _table(heads: list[str], rows: list[list[object]]) -> Iterator[str]:
+def table(heads: list[str], rows: list[list[object]]) -> Iterator[str]:
+    """Yield a head and rows with their columns under each other; cells are cut, and safe for a terminal."""
     cells = [heads, *([clip(str(cell), 60) for cell in row] for row in rows)]
     widths = [max(map(cell_width, column)) for column in zip(*cells, strict=True)]
     for row in cells:

@@ -96,7 +96,18 @@ def test_the_screen_and_the_command_line_see_the_journal_through_the_monitor_alo
     #: The tools that look after files and processes themselves, whether or not a run is there.
     caretakers = {"doctor", "leftovers", "machine", "premises", "run_folders", "upkeep"}
     #: ``each`` keeps files of its own in its run's folder, beside the logs.
-    own_files = {"each_run": {"poolboard.engine.folder"}, "item_files": {"poolboard.engine.logs"}}
+    own_files = {
+        "each_run": {"poolboard.engine.folder"},
+        "item_files": {"poolboard.engine.logs"},
+        # Turns a program's values into inputs, and reads thousands of results back as typed values.
+        "pool": {
+            "poolboard.engine",
+            "poolboard.engine.folder",
+            "poolboard.engine.payload",
+            "poolboard.engine.signature",
+            "poolboard.journal.reader",
+        },
+    }
     for folder, more in (("tui", set()), ("poolboard", starters)):
         for path in (ROOT / folder).glob("*.py"):
             if folder == "poolboard" and path.stem in caretakers:

@@ -17,6 +17,7 @@ class Situation:
 
     ``root``: this is the first screen, leaving it ends the dashboard. ``workers``: how many the run has or is to get.
     ``view``: the tab in front. ``searched``: something is looked for in the log.
+    ``ranging``: moving the cursor marks.
     """
 
     run: RunView | None = None
@@ -27,13 +28,15 @@ class Situation:
     workers: int = 0
     view: str = ""
     searched: bool = False
+    ranging: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Action:
     """One thing that a person can do. ``reason`` says in a few words why not now, None if it can be done.
 
-    ``call`` is the Textual action; ``label_of`` overrides the label where a key toggles. ``rank`` orders the key bar
+    ``call`` is the Textual action (of the list in front for the scope ``table``); ``bound`` is False for a key that
+    Textual itself hands on; ``label_of`` overrides the label where a key toggles. ``rank`` orders the key bar
     (lower stays longer); None keeps it out of the bar, not out of the help.
     """
 
@@ -45,6 +48,7 @@ class Action:
     call: str = ""
     rank: int | None = None
     confirm: bool = False
+    bound: bool = True
     reason: Callable[[Situation], str | None] = lambda situation: None
     label_of: Callable[[Situation], str] | None = None
 
@@ -79,6 +83,9 @@ _KEY_NAMES: Final = {
     "plus": "+",
     "minus": "-",
     "asterisk": "*",
+    "vertical_line": "|",
+    "shift+down": "⇧↓",
+    "shift+up": "⇧↑",
     "left_curly_bracket": "{",
     "right_curly_bracket": "}",
 }

@@ -10,6 +10,7 @@ from textual.binding import Binding
 from .action import Action, Scope
 from .reasons import (
     no_cancel,
+    no_cell,
     no_fewer_workers,
     no_log,
     no_more_workers,
@@ -70,15 +71,6 @@ ACTIONS: Final[tuple[Action, ...]] = (
     ),
     Action("filter", "slash", "filter", "filter the list: words, state:failed, took>5s, !word", _LISTS, rank=4),
     Action(
-        "mark",
-        "space",
-        "mark",
-        "mark the row under the cursor, or take its mark away",
-        _LISTS,
-        reason=no_row,
-    ),
-    Action("unmark", "U", "clear marks", "take all marks away", _LISTS),
-    Action(
         "copy",
         "y",
         "copy id",
@@ -87,6 +79,8 @@ ACTIONS: Final[tuple[Action, ...]] = (
         rank=9,
         label_of=lambda now: "copy report" if now.view == "failures" else "copy id",
     ),
+    Action("copy_cell", "Y", "copy…", "copy the row under the cursor, or one cell of it", _ALL, reason=no_cell),
+    Action("columns", "C", "columns", "choose which columns are shown, and their order", _ALL),
     Action("view_1", "1", "children", "show the children", ("board",), call="view(1)"),
     Action("view_2", "2", "failures", "show what failed, grouped by its error", ("board",), call="view(2)"),
     Action("view_3", "3", "workers", "show the workers", ("board",), call="view(3)"),
@@ -143,6 +137,7 @@ ACTIONS: Final[tuple[Action, ...]] = (
         rank=7,
         label_of=lambda now: "quit" if now.root else "back",
     ),
+    Action("interrupt", "ctrl+c", "leave", "leave the dashboard, asking first", _ALL, bound=False),
     Action("quit", "ctrl+q", "quit now", "leave at once; runs go on without the screen", _ALL, call="app.quit"),
     Action("down", "down,j", "down", "one row down", ("table",), call="move(1)"),
     Action("up", "up,k", "up", "one row up", ("table",), call="move(-1)"),
@@ -169,6 +164,17 @@ ACTIONS: Final[tuple[Action, ...]] = (
         call="sort(1)",
     ),
     Action("reverse", "O", "reverse", "turn the order around", ("table",), call="reverse"),
+    Action("fold", "z", "fold", "show groups with counts, or single rows again", ("table",), call="fold"),
+    Action("mark", "space", "mark", "mark what the cursor is on, or take its mark away", ("table",), call="mark"),
+    Action(
+        "range", "v", "mark range", "mark from here to where the cursor goes; again: done", ("table",), call="range"
+    ),
+    Action("extend_down", "shift+down", "mark down", "mark this row and the next", ("table",), call="extend(1)"),
+    Action("extend_up", "shift+up", "mark up", "mark this row and the one before", ("table",), call="extend(-1)"),
+    Action(
+        "mark_all", "asterisk", "mark all", "mark all rows that the filter shows, or none", ("table",), call="mark_all"
+    ),
+    Action("unmark", "U", "clear marks", "take all marks away", ("table",), call="unmark"),
 )
 
 BY_ID: Final[dict[str, Action]] = {action.id: action for action in ACTIONS}
@@ -192,6 +198,7 @@ def bindings(scope: Scope) -> list[Binding]:
             priority=action.id == "quit",
         )
         for action in in_scope(scope)
+        if action.bound
     ]
 
 

@@ -8,22 +8,32 @@ from typing import ClassVar, Final
 
 # Textual reads it at import: on terminals without the Kitty protocol, esc alone waits this long (ms).
 os.environ.setdefault("ESCDELAY", "25")
+# Likewise: a key waits for the next frame, at 60 a second 8 ms on average. Over SSH each frame costs more than that.
+if "SSH_CONNECTION" not in os.environ:
+    os.environ.setdefault("TEXTUAL_FPS", "120")
 
 from textual.app import App
+from textual.binding import Binding, BindingType
+from textual.widgets import Input
 
 from poolboard.engine.errors import EngineError
 from poolboard.engine.monitor import Monitor
 from poolboard.journal.errors import JournalError
 
+from . import memory
 from .board_screen import BoardScreen
 from .clock import Clock
 from .messages import ThemeChosen
 from .pace import Pace, pace_for
 from .palette import ActionCommands
+from .preferences import Preferences
+from .quit_screen import QuitScreen
 from .runs_screen import RunsScreen
+from .screen import PoolScreen
 from .session import Session
-from .settings import config_folder, load_settings, save_settings
+from .settings import config_folder
 from .source import Source
+from .table import Table
 from .terminal import leave_on_signals, restore, wants_ascii
 from .text import clip
 from .theme import DEFAULT_THEME, choose_theme, load_themes
@@ -43,6 +53,8 @@ class PoolboardApp(App[int]):
     TITLE = "Poolboard"
     COMMANDS: ClassVar = {ActionCommands}
     COMMAND_PALETTE_BINDING = "ctrl+p"
+    # Before everything: a dialog would else not hear it, and a text box keep it.
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+c", "interrupt", show=False, priority=True, id="interrupt")]
     VERTICAL_BREAKPOINTS = [(0, "-low"), (18, "-high")]  # noqa: RUF012 - declared so by Textual
 
     def __init__(
@@ -62,9 +74,10 @@ class PoolboardApp(App[int]):
         theirs, problems = load_user_themes(self._folder / "themes", ours)
         self._themes = ours | theirs
         self._ours: Final = frozenset(ours)
-        self._settings, damage = load_settings(self._folder)
+        self.preferences: Final = Preferences(self._folder, self._tell)
+        damage = self.preferences.damage
         self._notices = [*([damage] if damage else []), *problems]
-        remembered = self._settings.theme if self._settings.theme in self._themes else None
+        remembered = self.preferences.theme if self.preferences.theme in self._themes else None
         chosen = choose_theme(theme or os.environ.get("POOLBOARD_THEME") or remembered, self._themes)
         super().__init__()
         self._journal: Final = journal
@@ -93,7 +106,7 @@ class PoolboardApp(App[int]):
             self.exit(2, return_code=2)
             return
         person = os.environ.get("USER") or os.environ.get("LOGNAME") or f"uid {os.getuid()}"
-        session = Session(source, self._clock, self._pace, self._ascii, self._read_only, person, home)
+        session = Session(source, self._clock, self._pace, self._ascii, self._read_only, self.preferences, person, home)
         await self.push_screen(RunsScreen(session))
         if home is not None:
             await self.push_screen(BoardScreen(session, home))
@@ -118,11 +131,24 @@ class PoolboardApp(App[int]):
                 self._tell(problem)
 
     def on_theme_chosen(self, message: ThemeChosen) -> None:
-        self._settings = self._settings.model_copy(update={"theme": message.name})
-        try:
-            save_settings(self._folder, self._settings)
-        except OSError as error:
-            self._tell(f"the theme could not be remembered: {error}")
+        self.preferences.keep_theme(message.name)
+
+    def on_table_arranged(self, message: Table.Arranged) -> None:
+        if message.table.id is not None:
+            self.preferences.keep_list(message.table.id, message.table.arrangement())
+
+    def action_interrupt(self) -> None:
+        """Copy what is selected; else leave a dialog, or ask on the way out: Textual would only name another key."""
+        screen, focused = self.screen, self.focused
+        selected = screen.get_selected_text() or (focused.selected_text if isinstance(focused, Input) else "")
+        if selected:
+            self.copy_to_clipboard(selected)
+        elif isinstance(screen, PoolScreen):
+            screen.perform("interrupt")
+        elif isinstance(screen, QuitScreen):
+            self.exit(0)
+        else:
+            screen.dismiss(None)
 
     async def on_unmount(self) -> None:
         if self._source is not None:
@@ -135,6 +161,7 @@ def run_dashboard(journal: str | None = None, run_id: str | None = None, read_on
     0: left or detached; 143, 129, 131: ended by SIGTERM, SIGHUP, SIGQUIT; 1: a fault in the dashboard, its traceback
     on stderr after the terminal was given back. Raises UserMistake, JournalUnusable, StorageUnavailable.
     """
+    memory.begin()
     app = PoolboardApp(journal, run_id, read_only=read_only)
     try:
         app.run()

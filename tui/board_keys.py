@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Final
+from functools import partial
+from typing import Any, Final
 
 from textual.worker import Worker
 
@@ -33,6 +34,7 @@ class BoardKeys(ControlScreen):
         self._lists: Final = BoardLists(id="lists", ascii=session.ascii)
         self._wish: Final = WorkerWish()
         self._events_worker: Worker[None] | None = None
+        self._in_group = ""  # the filter of the failure group that was opened last
 
     def _look(self) -> Look:
         raise NotImplementedError
@@ -49,9 +51,7 @@ class BoardKeys(ControlScreen):
         self._to_view(VIEWS[VIEWS.index(self._lists.view) - 1])
 
     def _to_view(self, view: View) -> None:
-        self._lists.to_view(view)
-        if view == "timeline":
-            self._lists.timeline.settle(self._look())
+        self._lists.to_view(view, self._look())
         for bar in self.query(FilterBar):
             bar.set_class(bar is not self._filter_bar, "-away")
         if view == "journal" and self._events_worker is None:
@@ -74,6 +74,8 @@ class BoardKeys(ControlScreen):
             self.action_enter()
 
     def action_enter(self) -> None:
+        if self._lists.front.toggle_group():
+            return
         row = self._lists.front.current()
         if isinstance(row, FailureGroup):
             self._show_group(row)
@@ -83,8 +85,9 @@ class BoardKeys(ControlScreen):
             self.app.push_screen(ChildScreen(self.session, self.run_id, n, self._short_id))
 
     def _show_group(self, group: FailureGroup) -> None:
+        self._in_group = f"group:{group.id}"
         self._to_view("children")
-        self._filter_bar.ask(f"group:{group.id}")
+        self._filter_bar.ask(self._in_group)
         self._lists.children_table.action_first()
 
     # -- filter and marks
@@ -106,20 +109,18 @@ class BoardKeys(ControlScreen):
         self._lists.front.focus()
 
     def action_back(self) -> None:
-        if self._lists.filter_text:
+        lists = self._lists
+        if lists.front.leave_range():
+            lists.show_tabs()
+        elif lists.filter_text:
+            from_group = lists.view == "children" and lists.filter_text == self._in_group
             self._filter_bar.drop()
-        elif self._lists.children_table.rows.marks:
-            self.do_unmark()
+            if from_group:
+                self._to_view("failures")  # where the person came from
+        elif lists.front.rows.marks:
+            lists.front.action_unmark()
         else:
             self.dismiss(None)
-
-    def do_mark(self) -> None:
-        self._lists.children_table.action_mark()
-        self._lists.show_tabs()
-
-    def do_unmark(self) -> None:
-        self._lists.children_table.action_unmark()
-        self._lists.show_tabs()
 
     def do_copy(self) -> None:
         group = self._lists.front.current()
@@ -127,10 +128,18 @@ class BoardKeys(ControlScreen):
             self.app.copy_to_clipboard(self._lists.failures.report(group, self.summary.run))
             self.say(f"copied a report of {several(group.failed, 'failed child', 'failed children')}")
             return
-        marks = sorted(int(key) for key in self._lists.children_table.rows.marks)
+        n = self._lists.current_child()
+        marks = sorted(int(key) for key in self._lists.children_table.rows.marks) or ([n] if n is not None else [])
         text = "\n".join(f"{self.run_id}#{n}" for n in marks) if marks else self.run_id
         self.app.copy_to_clipboard(text)
         self.say(f"copied {several(len(marks), 'child id')}" if marks else f"copied run id {self.run_id}")
+
+    def copy_id(self) -> str:
+        n = self._lists.current_child()
+        return self.run_id if n is None else f"{self.run_id}#{n}"
+
+    def list_in_front(self) -> Table[Any]:
+        return self._lists.front
 
     # -- the run
 
@@ -143,11 +152,15 @@ class BoardKeys(ControlScreen):
     def _step_workers(self, action_id: str, by: int) -> None:
         count = self._wish.step(by, self._workers_shown, self.session.clock.steady_s())
         monitor, person = self.session.monitor, self.session.person
-        self.control(action_id, lambda: monitor.set_workers(self.run_id, count, person), self._wish.forget)
+        self.control(action_id, [partial(monitor.set_workers, self.run_id, count, person)], self._wish.forget)
 
     @property
     def _workers_shown(self) -> int:
         return len(self.summary.workers) if self.summary else 0
+
+    def ask_to_quit(self) -> bool:
+        self.leave_run(self.summary.run if self.summary else None, ask=True)
+        return True
 
     def do_leave(self) -> None:
         if self.session.home == self.run_id:

@@ -7,12 +7,16 @@ from typing import Final
 from poolboard.engine.views import ChildRow
 
 from .columns import Cell, Column, Look
-from .fingerprint import group_id
+from .fingerprint import fingerprint, group_id
+from .fold import by_name
 from .glyphs import WORK_MARKS
-from .shape import Shape
+from .shape import FoldBy, Shape
 from .units import count, duration, span_ms
 
 _STATE_ORDER: Final = {"failed": 0, "leased": 1, "waiting": 2, "ready": 3, "cancelled": 4, "completed": 5}
+
+#: The group of the children without an error.
+_SOUND: Final = "no error"
 
 
 def took_s(row: ChildRow, now_ms: int | None) -> float | None:
@@ -64,6 +68,12 @@ CHILD_SHAPE: Final[Shape[ChildRow]] = Shape(
         "worker": lambda row: row.worker,
         "error": lambda row: True if row.error else None,
     },
+    folds=(
+        FoldBy("state", lambda row: row.state, lambda state: float(_STATE_ORDER.get(state, 9))),
+        by_name("stage", lambda row: row.stage or "no stage"),
+        by_name("error", lambda row: fingerprint(row.error) if row.error else _SOUND),
+        by_name("worker", lambda row: row.worker or "no worker"),
+    ),
 )
 
 
@@ -79,7 +89,7 @@ def _state(row: ChildRow, look: Look) -> Cell:
 
 CHILD_COLUMNS: Final[tuple[Column[ChildRow], ...]] = (
     Column("glyph", "", _glyph, 1, keep=9),
-    Column("n", "#", lambda row, _: Cell(str(row.n), "quiet"), 5, align="right", keep=8),
+    Column("n", "#", lambda row, _: Cell(str(row.n), "quiet"), 5, align="right", keep=8, sort=lambda row, _: row.n),
     Column(
         "label",
         "child",

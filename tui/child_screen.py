@@ -268,7 +268,11 @@ class ChildScreen(PoolScreen):
         self._show_lines()
 
     def action_back(self) -> None:
-        if self._view == "log" and self._log_view.text:
+        if self._stages.leave_range():
+            return
+        if self._stages.rows.marks:
+            self._stages.action_unmark()
+        elif self._view == "log" and self._log_view.text:
             self._log_view.drop()
         else:
             self.dismiss(None)
@@ -277,8 +281,11 @@ class ChildScreen(PoolScreen):
         self.dismiss(None)
 
     def do_copy(self) -> None:
-        self.app.copy_to_clipboard(f"{self.run_id}#{self.n}")
+        self.app.copy_to_clipboard(self.copy_id())
         self.say(f"copied child id {self._short_id}#{self.n}")
+
+    def copy_id(self) -> str:
+        return f"{self.run_id}#{self.n}"
 
     def do_freeze(self) -> None:
         self._frozen = not self._frozen

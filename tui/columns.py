@@ -62,6 +62,16 @@ class Column(Generic[R]):
     heading: Callable[[int], str] | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Arrangement:
+    """How a person wants a list: the columns in their order, what it is sorted and folded by; None as it comes."""
+
+    columns: tuple[str, ...] | None = None
+    sort: str | None = None
+    reverse: bool = False
+    fold: str | None = None
+
+
 class Placed(NamedTuple, Generic[R]):
     """A column with its place: the x of its first cell and its width."""
 

@@ -18,7 +18,7 @@ from .text import visible
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked: ``name`` names the thing itself, ``yes`` and ``no`` say what each answer does.
+    """What is asked. ``name`` names the thing itself (several by lines), ``yes`` and ``no`` what each answer does.
 
     ``danger`` says what cannot be taken back, empty where everything can.
     """
@@ -47,7 +47,8 @@ class ConfirmScreen(ModalScreen[bool]):
         question = self.question
         with Vertical(classes="dialog"):
             yield Static(Content.assemble((question.title, "bold")), markup=False)
-            yield Static(Content(visible(question.name)), markup=False, classes="dialog--name")
+            names = "\n".join(map(visible, question.name.split("\n")))
+            yield Static(Content(names), markup=False, classes="dialog--name")
             for line in question.lines:
                 yield Static(Content(visible(line)), markup=False)
             if question.danger:

@@ -7,6 +7,7 @@ from typing import Final
 from poolboard.engine.views import EventView
 
 from .columns import Cell, Column, Look
+from .fold import by_name
 from .shape import Shape
 from .units import clock_time
 
@@ -24,6 +25,7 @@ EVENT_SHAPE: Final[Shape[EventView]] = Shape(
     },
     kinds={"type": "text", "n": "number", "epoch": "number", "seq": "number"},
     live=lambda row: False,
+    folds=(by_name("type", lambda row: row.type),),
 )
 
 
@@ -37,9 +39,11 @@ def _at(row: EventView, look: Look) -> Cell:
 
 
 EVENT_COLUMNS: Final[tuple[Column[EventView], ...]] = (
-    Column("seq", "seq", lambda row, _: Cell(str(row.seq), "quiet"), 7, align="right", keep=6),
-    Column("at", "at", _at, 8, flex=1, most=12, keep=7),
-    Column("type", "type", _type, 16, flex=2, most=28, keep=9),
+    Column(
+        "seq", "seq", lambda row, _: Cell(str(row.seq), "quiet"), 7, align="right", keep=6, sort=lambda row, _: row.seq
+    ),
+    Column("at", "at", _at, 8, flex=1, most=12, keep=7, sort=lambda row, _: row.at),
+    Column("type", "type", _type, 16, flex=2, most=28, keep=9, sort=lambda row, _: row.type),
     Column(
         "n",
         "child",
@@ -47,7 +51,16 @@ EVENT_COLUMNS: Final[tuple[Column[EventView], ...]] = (
         7,
         align="right",
         keep=8,
+        sort=lambda row, _: -1 if row.work is None else row.work,
     ),
-    Column("epoch", "epoch", lambda row, _: Cell(str(row.epoch), "quiet"), 5, align="right", keep=2),
-    Column("payload", "payload", lambda row, _: Cell(row.payload), 12, flex=8, keep=5),
+    Column(
+        "epoch",
+        "epoch",
+        lambda row, _: Cell(str(row.epoch), "quiet"),
+        5,
+        align="right",
+        keep=2,
+        sort=lambda row, _: row.epoch,
+    ),
+    Column("payload", "payload", lambda row, _: Cell(row.payload), 12, flex=8, keep=5, sort=lambda row, _: row.payload),
 )

@@ -73,5 +73,5 @@ FAILURE_COLUMNS: Final[tuple[Column[FailureGroup], ...]] = (
         sort=lambda row, _: row.last_at,
         down=True,
     ),
-    Column("group", "group", lambda row, _: Cell(row.id, "quiet"), 6, keep=3),
+    Column("group", "group", lambda row, _: Cell(row.id, "quiet"), 6, keep=3, sort=lambda row, _: row.id),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import ClassVar, Final
 
 from textual.app import ComposeResult
@@ -9,7 +10,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.screen import ModalScreen
 
-from .action import Action, Scope, Situation
+from .action import Action, Scope
 from .actions import in_scope
 from .line import Line, Piece, Sides
 from .text_pane import PaneLine, TextPane
@@ -30,10 +31,12 @@ class HelpScreen(ModalScreen[None]):
         Binding("escape,q,question_mark,f1,enter", "close", "close", show=False, id="help.close"),
     ]
 
-    def __init__(self, scope: Scope, situation: Situation) -> None:
+    def __init__(self, scope: Scope, reason_now: Callable[[Action], str | None]) -> None:
         super().__init__()
         self._scope_name: Final = scope
-        self._situation: Final = situation
+        self._reasons: Final = {
+            action.id: reason for action in (*in_scope(scope), *in_scope("table")) if (reason := reason_now(action))
+        }
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="sheet"):
@@ -60,7 +63,7 @@ class HelpScreen(ModalScreen[None]):
         return lines
 
     def _lines_of(self, action: Action) -> list[PaneLine]:
-        reason = action.reason(self._situation)
+        reason = self._reasons.get(action.id)
         line = PaneLine(f"  {action.all_keys:<12} {action.help}", "quiet" if reason else "")
         return [line, PaneLine(f"  {'':<12} (not now: {reason})", "quiet")] if reason else [line]
 

@@ -32,9 +32,10 @@ class ActionCommands(Provider):
         if not isinstance(screen, PoolScreen):
             return
         situation = screen.situation()
-        for action in in_scope(screen.SCOPE):
+        listed = in_scope("table") if screen.list_in_front() is not None else []
+        for action in (*in_scope(screen.SCOPE), *listed):
             if action.id in ("palette", "enter"):
                 continue
-            reason = action.reason(situation)
+            reason = screen.reason_now(action)
             text = f"{action.label_now(situation)}  ({action.key})" + (f"  not now: {reason}" if reason else "")
             yield action, screen, text

@@ -2,57 +2,68 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Final
+
 from poolboard.engine.views import RunView
 
 from .confirm_screen import Question
-from .units import several
+from .units import count, several
+
+_NAMED: Final = 4
 
 
-def _name(run: RunView) -> str:
-    return f"{run.name}  {run.run_id}"
+def _names(runs: Sequence[RunView]) -> str:
+    """Name the run, or the first of several."""
+    named = "\n".join(f"{run.name}  {run.run_id}" for run in runs[:_NAMED])
+    return named + (f"\nand {count(len(runs) - _NAMED)} more" if len(runs) > _NAMED else "")
 
 
-def stop_question(run: RunView) -> Question:
-    """Ask before a run is stopped, which can be undone by resuming it."""
-    active = several(run.children.leased, "active child", "active children")
+def _these(runs: Sequence[RunView]) -> str:
+    return "this run" if len(runs) == 1 else f"these {count(len(runs))} runs"
+
+
+def stop_question(runs: Sequence[RunView]) -> Question:
+    """Ask before runs are stopped, which can be undone by resuming them."""
+    active = several(sum(run.children.leased for run in runs), "active child", "active children")
     return Question(
-        title="Stop this run?",
-        name=_name(run),
+        title=f"Stop {_these(runs)}?",
+        name=_names(runs),
         lines=(
             f"{active}: each may end its stage within the grace time.",
-            "What is recorded stays; the run can be resumed.",
+            "What is recorded stays; " + ("the run" if len(runs) == 1 else "each run") + " can be resumed.",
         ),
         yes="stop",
-        no="let it run",
+        no="let it run" if len(runs) == 1 else "let them run",
     )
 
 
-def cancel_question(run: RunView) -> Question:
-    """Ask before a run is ended for good."""
-    children = run.children
-    left = several(children.total - children.settled, "child", "children")
+def cancel_question(runs: Sequence[RunView]) -> Question:
+    """Ask before runs are ended for good."""
+    left = several(sum(run.children.total - run.children.settled for run in runs), "child", "children")
+    leased = sum(run.children.leased for run in runs)
     return Question(
-        title="Cancel this run for good?",
-        name=_name(run),
+        title=f"Cancel {_these(runs)} for good?",
+        name=_names(runs),
         lines=(
-            f"{left} will not end, {several(children.leased, 'active one')} among them.",
+            f"{left} will not end, {several(leased, 'active one')} among them.",
             "What is recorded stays readable.",
         ),
-        yes="cancel the run",
-        no="let it be",
+        yes="cancel the run" if len(runs) == 1 else f"cancel {count(len(runs))} runs",
+        no="let it be" if len(runs) == 1 else "let them be",
         danger="final: it can be neither resumed nor retried. To go on later, stop it instead.",
     )
 
 
-def retry_question(run: RunView) -> Question:
+def retry_question(runs: Sequence[RunView]) -> Question:
     """Ask before what has failed is tried again, with the exact count."""
-    failed, done = run.children.failed, run.children.completed
+    failed, done = sum(run.children.failed for run in runs), sum(run.children.completed for run in runs)
     first = f"{several(failed, 'failed child', 'failed children')}: exactly these are tried again."
     if not failed:
         first = "The run itself failed, none of its children: it is tried again from its recorded stages."
     return Question(
         title="Retry what failed?",
-        name=_name(run),
+        name=_names(runs),
         lines=(first, f"{several(done, 'completed child', 'completed children')} stay as they are."),
         yes=f"retry {several(failed, 'child', 'children')}" if failed else "retry the run",
         no="leave it",

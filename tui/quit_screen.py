@@ -39,7 +39,8 @@ class QuitScreen(ModalScreen[Leaving]):
     def compose(self) -> ComposeResult:
         runs = self.running
         with Vertical(classes="dialog"):
-            yield Static(Content.assemble((f"Leave {several(len(runs), 'running run')}?", "bold")), markup=False)
+            title = f"Leave {several(len(runs), 'running run')}?" if runs else "Leave the dashboard?"
+            yield Static(Content.assemble((title, "bold")), markup=False)
             for run in runs[:_NAMED]:
                 yield Static(Content(visible(f"{run.name}  {run.run_id}")), markup=False, classes="dialog--name")
             if len(runs) > _NAMED:
@@ -50,6 +51,8 @@ class QuitScreen(ModalScreen[Leaving]):
             yield Line(self._line_stay)
 
     def _line_detach(self, cells: int) -> Sides:
+        if not self.running:
+            return self._choice("d", "leave: nothing goes on here", "detach")
         goes = "it goes on" if len(self.running) == 1 else "they go on"
         return self._choice("d", f"detach: {goes} without this screen", "detach")
 

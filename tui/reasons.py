@@ -95,6 +95,11 @@ def no_row(situation: Situation) -> str | None:
     return None if situation.has_row else "the list is empty"
 
 
+def no_cell(situation: Situation) -> str | None:
+    """Say why there is no row to copy of."""
+    return None if situation.has_row else "the cursor is on no row"
+
+
 def no_log(situation: Situation) -> str | None:
     """Say why there is no log to act on."""
     return None if situation.view == "log" else "only in the log"

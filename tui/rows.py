@@ -7,12 +7,13 @@ over a list of tuples when k is large), never a new sort of all, so 100,000 chil
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Final, Generic, TypeVar
 
+from .fold import Fold, Group, GroupKey
 from .query import Query
-from .shape import Entry, Key, Settled, Shape, SortBy, SortKey
+from .shape import Entry, FoldBy, Key, Settled, Shape, SortBy, SortKey
 
 R = TypeVar("R")
 
@@ -51,13 +52,20 @@ class Rows(Generic[R]):
         self._sort: SortBy[R] | None = None
         self._timed = False
         self._stale = False
+        self._fold: Final[Fold[R]] = Fold()
+        self._lines_changed: set[Key] = set()  # of groups whose count changed
         self._told: dict[str, set[object]] = {name: set() for name in shape.tells}
 
     # -- reading
 
     def __len__(self) -> int:
-        """The rows in view."""
+        """The lines in view: rows, and in a folded list the lines of its groups."""
         return len(self._entries)
+
+    @property
+    def matching(self) -> int:
+        """The rows that the filter lets through, those of closed groups among them."""
+        return len(self._entries) if self._fold.by is None else self._fold.rows
 
     @property
     def total(self) -> int:
@@ -87,11 +95,24 @@ class Rows(Generic[R]):
         """Return the keys of a window of the view, cut at its ends."""
         return [self.key_at(index) for index in range(max(0, start), min(stop, len(self._entries)))]
 
+    def every(self) -> Iterator[Key]:
+        """Yield the keys of all rows, in view or not."""
+        return iter(self._by_key)
+
     def index_of(self, key: Key | None) -> int | None:
         """Return where ``key`` stands in the view, None if it is not in it."""
         if key is None or key not in self._place:
             return None
         return self._display_index((self._place[key], key), present=True)
+
+    @property
+    def folded_by(self) -> FoldBy[R] | None:
+        """By what the list is folded."""
+        return self._fold.by
+
+    def group(self, key: Key | None) -> Group | None:
+        """Return the group whose line has this key, None for a row."""
+        return self._fold.group(key)
 
     def is_live(self, key: Key) -> bool:
         """Say whether the row changes as time goes by."""
@@ -147,7 +168,26 @@ class Rows(Generic[R]):
         """Choose the order: by ``sort`` (then by key), or as the rows came. ``timed`` orders move as time goes by."""
         if sort is not self._sort or name != self.sorted_by:
             self._stale = True
+        if reverse != self.reverse and self._fold.by is not None:
+            self._fold.reverse, self._stale = reverse, True  # a group's line stays before its rows
         self.sorted_by, self._sort, self.reverse, self._timed = name, sort, reverse, timed
+
+    def fold_by(self, by: FoldBy[R] | None) -> None:
+        """Show the rows in groups, all of them closed, or one by one again for None."""
+        self._fold.choose(by)
+        self._fold.reverse, self._stale = self.reverse, True
+        self._place = {}  # places of the other kind do not compare with those that come
+        if isinstance(self.cursor, GroupKey):
+            self.cursor = None
+
+    def toggle_fold(self, key: Key | None) -> bool:
+        """Open or close the group whose line, or one of whose rows, has this key; say whether there is one."""
+        line = key if isinstance(key, GroupKey) else self._fold.line_of(key)
+        if line is None:
+            return False
+        self._fold.toggle(str(line))
+        self.cursor, self._stale, self._follows = line, True, False
+        return True
 
     def filter_by(self, query: Query) -> None:
         """Choose which rows are in view."""
@@ -164,8 +204,9 @@ class Rows(Generic[R]):
         if not self._dirty and not self._stale:
             return _STILL
         before = None if self.cursor is None else (self._place.get(self.cursor), self.cursor)
-        dirty = frozenset(self._dirty)
         moved = self._rebuild(now_ms) if self._stale else self._patch(now_ms)
+        dirty = frozenset(self._dirty | self._lines_changed)
+        self._lines_changed.clear()
         self._stale = False
         self._dirty.clear()
         self._keep_cursor(before, now_ms)
@@ -185,8 +226,20 @@ class Rows(Generic[R]):
         self._follows = self._may_follow
 
     def toggle_mark(self, key: Key) -> None:
-        """Mark a row, or take its mark away."""
-        self.marks ^= {key}
+        """Mark a row, or take its mark away; on a group's line all rows of the group."""
+        keys = set(self._fold.members(key)) if isinstance(key, GroupKey) else {key}
+        self.marks = self.marks - keys if keys <= self.marks else self.marks | keys
+
+    def rows_at(self, start: int, stop: int) -> set[Key]:
+        """Return the keys of the rows in a window of the view; a group's line is none."""
+        return {key for key in self.keys(start, stop) if not isinstance(key, GroupKey)}
+
+    def mark_all(self) -> None:
+        """Mark every row that the filter lets through."""
+        if self._fold.by is not None:
+            self.marks |= self._fold.keys()
+        else:
+            self.marks |= self._place.keys()
 
     # -- inside
 
@@ -221,21 +274,35 @@ class Rows(Generic[R]):
 
     def _rebuild(self, now_ms: int | None) -> bool:
         place: dict[Key, SortKey] = {}
+        folded = self._fold.by is not None
+        self._fold.clear()
         for key, row in self._by_key.items():
             where = self._sort_key(row, key, now_ms)
+            if folded:
+                where = self._fold.put(key, row, where)
             if where is not None:
                 place[key] = where
+        place.update((line, where) for line, where in self._fold.lines() if where is not None)
         self._place = place
         self._entries = sorted((where, key) for key, where in place.items())
         return True
 
+    def _places(self, now_ms: int | None) -> Iterator[tuple[Key, SortKey | None]]:
+        """Yield where what changed belongs now; rows first, then the lines of the groups that they left or came to."""
+        folded = self._fold.by is not None
+        for key in self._dirty:
+            row = self._by_key.get(key)
+            where = None if row is None else self._sort_key(row, key, now_ms)
+            yield key, self._fold.put(key, row, where) if folded else where
+        for line, where in self._fold.lines():
+            self._lines_changed.add(line)
+            yield line, where
+
     def _patch(self, now_ms: int | None) -> bool:
         gone: list[Entry] = []
         come: list[Entry] = []
-        for key in self._dirty:
-            row = self._by_key.get(key)
+        for key, new in self._places(now_ms):
             old = self._place.get(key)
-            new = None if row is None else self._sort_key(row, key, now_ms)
             if old == new:
                 continue
             if old is not None:
@@ -267,8 +334,12 @@ class Rows(Generic[R]):
         where, key = before
         if key in self._place:
             return
+        line = self._fold.line_of(key)
+        if line is not None and line in self._place:
+            self.cursor = line  # its group is closed
+            return
         row = self._by_key.get(key)
-        if row is not None:
+        if row is not None and self._fold.by is None:
             where = self._rank.get(key, 0.0) if self._sort is None else self._sort(row, now_ms)
         place = 0 if where is None else self._display_index((where, key), present=False)
         self.cursor = self.key_at(min(place, len(self._entries) - 1))

@@ -9,9 +9,11 @@ from poolboard.engine.views import RunView
 
 from .bar import strip
 from .columns import Cell, Column, Look
-from .glyphs import RUN_MARKS
+from .fold import by_name
+from .glyphs import ACTIVE, RUN_MARKS
+from .run_rates import RunRates
 from .shape import Shape
-from .units import age, count, duration
+from .units import age, count, duration, eta, rate
 
 _LEAST_ID: Final = 6
 
@@ -26,7 +28,12 @@ RUN_SHAPE: Final[Shape[RunView]] = Shape(
         "error": lambda row, _: row.error,
     },
     kinds={"state": "text", "failed": "number", "took": "duration", "folder": "text", "error": "text"},
-    live=lambda row: False,
+    live=lambda row: True,  # all of them grow older
+    folds=(
+        by_name("state", lambda row: RUN_MARKS[row.status].word),
+        by_name("name", lambda row: row.name),
+        by_name("folder", lambda row: row.cwd),
+    ),
 )
 
 
@@ -52,8 +59,8 @@ def _common(one: str, other: str) -> int:
     return length
 
 
-def run_columns(short: dict[str, str]) -> tuple[Column[RunView], ...]:
-    """Return the columns; ``short`` is looked up at drawing time, so it may be refilled as runs come and go."""
+def run_columns(short: dict[str, str], rates: RunRates) -> tuple[Column[RunView], ...]:
+    """Return the columns; ``short`` and ``rates`` are looked up at drawing time: they change as runs come and go."""
     return (
         Column("glyph", "", _glyph, 1, keep=9),
         Column(
@@ -64,6 +71,7 @@ def run_columns(short: dict[str, str]) -> tuple[Column[RunView], ...]:
             flex=1,
             most=16,
             keep=6,
+            sort=lambda row, _: row.run_id,
         ),
         Column(
             "name",
@@ -98,6 +106,29 @@ def run_columns(short: dict[str, str]) -> tuple[Column[RunView], ...]:
             keep=6,
             sort=lambda row, _: row.children.failed,
             down=True,
+        ),
+        Column(
+            "rate",
+            "rate",
+            lambda row, _: Cell(rate(rates.per_s(row.run_id)) if row.status in ACTIVE else ""),
+            7,
+            align="right",
+            keep=4,
+            sort=lambda row, _: rates.per_s(row.run_id),
+            timed=True,
+            down=True,
+        ),
+        Column(
+            "eta",
+            "ETA",
+            lambda row, _: Cell(eta(rates.eta_s(row)) if row.status in ACTIVE else ""),
+            8,
+            flex=1,
+            most=16,
+            align="right",
+            keep=5,
+            sort=lambda row, _: (rates.eta_s(row) or (float("inf"),))[0],
+            timed=True,
         ),
         Column(
             "elapsed",

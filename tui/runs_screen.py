@@ -9,6 +9,7 @@ from textual.binding import BindingType
 
 from poolboard.engine.views import RunView
 
+from . import memory
 from .action import Scope, Situation
 from .actions import bindings
 from .board_screen import BoardScreen
@@ -20,9 +21,9 @@ from .glyphs import ACTIVE
 from .line import Line, Piece, Sides
 from .list_line import list_line
 from .messages import FeedTrouble, FeedWell, RunsRead
-from .quit_screen import QuitScreen
 from .rows import Rows
 from .run_list import RUN_SHAPE, run_columns, short_ids
+from .run_rates import RunRates
 from .session import Session
 from .table import Table
 from .units import several
@@ -37,6 +38,11 @@ _NO_RUNS: Final = (
     "It appears here by itself.",
 )
 
+#: How often ages are looked at: while seconds show, and later.
+_LIVE_S: Final = 1.0
+_QUIET_S: Final = 20.0
+_SECONDS_SHOWN_MS: Final = 60_000
+
 
 class RunsScreen(ControlScreen):
     """The list of root runs; enter opens a run's board."""
@@ -48,8 +54,13 @@ class RunsScreen(ControlScreen):
         super().__init__(session)
         self._short: dict[str, str] = {}
         self._rows = Rows[RunView](RUN_SHAPE)
+        self._rates: Final = RunRates()
         self._table = Table(
-            self._rows, run_columns(self._short), id="runs", empty=("", "Reading the journal…"), ascii=session.ascii
+            self._rows,
+            run_columns(self._short, self._rates),
+            id="runs",
+            empty=("", "Reading the journal…"),
+            ascii=session.ascii,
         )
         self._feed: Final = Feed(session.monitor, self.post_message, session.clock, session.pace)
         self._filter_text = ""
@@ -66,18 +77,44 @@ class RunsScreen(ControlScreen):
 
     def on_mount(self) -> None:
         self._table.focus()
+        self._ticker = self.set_timer(_LIVE_S, self._tick)
 
     def on_screen_resume(self) -> None:
+        self._pace_ticks()
         self.run_worker(self._feed.runs(), group="feed", exclusive=True, exit_on_error=False)
 
     def on_screen_suspend(self) -> None:
         """Ask for nothing that nobody sees; and a change on a hidden screen would repaint the whole one above it."""
         self.workers.cancel_group(self, "feed")
+        self._ticker.pause()
+
+    def _tick(self) -> None:
+        """Ages grow by themselves. A line whose words are the same is not painted."""
+        if not self._frozen:
+            self._table.settle(self._look())
+        self._pace_ticks()
+
+    def _pace_ticks(self) -> None:
+        """Every second while one of the ages shows seconds; else they change by the minute at most."""
+        self._ticker.pause()
+        now_ms = self.session.clock.wall_ms()
+        runs = self._all_runs()
+        young = any(run.status in ACTIVE or now_ms - run.created_at < _SECONDS_SHOWN_MS for run in runs)
+        self._ticker = self.set_timer(_LIVE_S if young else _QUIET_S, self._tick)
+
+    def _look(self) -> Look:
+        return Look(self.session.clock.wall_ms(), self.session.ascii)
+
+    def _all_runs(self) -> list[RunView]:
+        return [run for key in self._rows.every() if (run := self._rows.get(key)) is not None]
 
     # -- what comes in
 
     def on_runs_read(self, message: RunsRead) -> None:
-        self._read = True
+        if not self._read:
+            self._read = True
+            self.call_later(memory.settle)
+        self._rates.take(message.runs, self.session.clock.steady_s())
         self._rows.replace(message.runs)
         self._short.clear()
         self._short.update(short_ids(run.run_id for run in message.runs))
@@ -93,7 +130,7 @@ class RunsScreen(ControlScreen):
 
     def _settle(self) -> None:
         if not self._frozen:
-            self._table.settle(Look(self.session.clock.wall_ms(), self.session.ascii))
+            self._table.settle(self._look())
         if self._read:
             nothing = ("", "No run matches the filter. esc clears it.") if self._filter_text else _NO_RUNS
             self._table.show_empty(nothing)
@@ -104,8 +141,7 @@ class RunsScreen(ControlScreen):
     # -- what is shown
 
     def _title(self, cells: int) -> Sides:
-        runs = [run for key in self._rows.keys(0, len(self._rows)) if (run := self._rows.get(key)) is not None]
-        going = sum(run.status in ACTIVE for run in runs)
+        going = sum(run.status in ACTIVE for run in self._all_runs())
         left = [Piece("Poolboard", "bold $primary", 9), Piece("runs", "bold", 8)]
         if going:
             left.append(Piece(f"{going} running", "$state-running", 7))
@@ -117,11 +153,25 @@ class RunsScreen(ControlScreen):
         return Sides(left, [Piece(words, style, 9 if self._trouble else 2, elastic=True)])
 
     def _over_list(self, cells: int) -> Sides:
-        return list_line([Piece("All runs", "bold")], self._rows, self._filter_text, ascii=self.session.ascii)
+        title = [Piece("All runs", "bold")]
+        ranging = self._table.ranging
+        return list_line(title, self._rows, self._filter_text, ascii=self.session.ascii, ranging=ranging)
 
     def situation(self) -> Situation:
         run = self._table.current()
-        return Situation(run, self.session.read_only, run is not None, self._frozen, root=True)
+        meant = self._marked()
+        has_row = run is not None or self._rows.group(self._rows.cursor) is not None
+        return Situation(meant[0] if meant else run, self.session.read_only, has_row, self._frozen, root=True)
+
+    def _marked(self) -> list[RunView]:
+        return [run for key in sorted(self._rows.marks, key=str) if (run := self._rows.get(key)) is not None]
+
+    def controlled(self) -> list[RunView]:
+        return self._marked() or super().controlled()
+
+    def copy_id(self) -> str:
+        run = self._table.current()
+        return "" if run is None else run.run_id
 
     def on_table_moved(self, message: Table.Moved) -> None:
         self.query_one("#over-list", Line).show(self._over_list)
@@ -133,6 +183,8 @@ class RunsScreen(ControlScreen):
         self.app.push_screen(BoardScreen(self.session, str(message.key), self._short.get(str(message.key))))
 
     def action_enter(self) -> None:
+        if self._table.toggle_group():
+            return
         run = self._table.current()
         if run is not None:
             self.app.push_screen(BoardScreen(self.session, run.run_id, self._short.get(run.run_id)))
@@ -149,20 +201,14 @@ class RunsScreen(ControlScreen):
         self._table.focus()
 
     def action_back(self) -> None:
-        if self._filter_text:
+        if self._table.leave_range():
+            pass
+        elif self._filter_text:
             self.query_one(FilterBar).drop()
         elif self._rows.marks:
             self._table.action_unmark()
         else:
             self.say("This is the first screen. q leaves.")
-
-    def do_mark(self) -> None:
-        self._table.action_mark()
-        self._settle()
-
-    def do_unmark(self) -> None:
-        self._table.action_unmark()
-        self._settle()
 
     def do_copy(self) -> None:
         run = self._table.current()
@@ -179,14 +225,14 @@ class RunsScreen(ControlScreen):
         self._feed.refresh()
 
     def do_leave(self) -> None:
-        keys = self._rows.keys(0, len(self._rows))
-        running = [run for key in keys if (run := self._rows.get(key)) is not None and run.status in ACTIVE]
-        if not running:
+        if self._active():
+            self.quit_question(self._active(), may_stop=False)
+        else:
             self.app.exit(0)
-            return
 
-        def answered(how: str | None) -> None:
-            if how == "detach":
-                self.app.exit(0)
+    def ask_to_quit(self) -> bool:
+        self.quit_question(self._active(), may_stop=False)
+        return True
 
-        self.app.push_screen(QuitScreen(running, may_stop=False), answered)
+    def _active(self) -> list[RunView]:
+        return [run for run in self._all_runs() if run.status in ACTIVE]

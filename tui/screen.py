@@ -11,10 +11,13 @@ from textual.screen import Screen
 
 from .action import Action, Scope, Situation
 from .actions import BY_ID, for_bar, in_scope
+from .copy_screen import Copy, CopyScreen
 from .help_screen import HelpScreen
 from .line import Line, Piece, Sides
 from .messages import ThemeChosen
+from .pick_screen import PickScreen
 from .session import Session
+from .table import Table
 from .text import clip
 from .theme_screen import ThemeScreen
 
@@ -32,6 +35,13 @@ class PoolScreen(Screen[None]):
         super().__init__()
         self.session: Final = session
 
+    def on_mount(self) -> None:
+        """Bring the lists into the order that the person left them in."""
+        for table in self.query(Table):
+            remembered = self.session.preferences.of_list(table.id or "")
+            if remembered is not None:
+                table.restore(remembered)
+
     def key_bar(self) -> ComposeResult:
         """Compose the key bar, always the last line."""
         yield Line(self._keys, id="keys", gap=2)
@@ -39,6 +49,20 @@ class PoolScreen(Screen[None]):
     def situation(self) -> Situation:
         """Return what the person is looking at now."""
         return Situation(read_only=self.session.read_only)
+
+    def reason_now(self, action: Action) -> str | None:
+        """Return why an action cannot be used now, None if it can."""
+        return action.reason(self.situation())
+
+    def list_in_front(self) -> Table[object] | None:
+        """Return the list that has the keys, else the first one that is shown."""
+        if isinstance(self.focused, Table):
+            return self.focused
+        return next((table for table in self.query(Table) if table.display), None)
+
+    def copy_id(self) -> str:
+        """Return the id of what the cursor is on; empty if it has none."""
+        return ""
 
     def say(self, text: str, severity: Severity = "information") -> None:
         """Show a toast. The text may come from anywhere: it is made visible and never parsed."""
@@ -53,10 +77,10 @@ class PoolScreen(Screen[None]):
         situation = self.situation()
         pieces: list[Piece] = []
         for place, action in enumerate(for_bar(in_scope(self.SCOPE))):
-            off = action.reason(situation) is not None
-            style = "$quiet dim" if off else "$foreground"
-            pieces.append(Piece(action.key, style if off else "bold $primary", 50 - place, action.id))
-            pieces.append(Piece(" " + action.label_now(situation), style, 50 - place, action.id, glued=True))
+            if self.reason_now(action) is not None:
+                continue  # the bar says what can be done now; the help says why the rest cannot
+            pieces.append(Piece(action.key, "bold $primary", 50 - place, action.id))
+            pieces.append(Piece(" " + action.label_now(situation), "$foreground", 50 - place, action.id, glued=True))
         return Sides(pieces)
 
     # -- actions
@@ -72,12 +96,14 @@ class PoolScreen(Screen[None]):
         """Do a registered action, or say why not; whatever goes wrong in it, the screen goes on."""
         action = BY_ID[action_id]
         situation = self.situation()
-        reason = action.reason(situation)
+        reason = self.reason_now(action)
         if reason is not None:
             self.say(f"{action.label_now(situation)}: {reason}", "warning")
             return
         if action.call:
-            self.call_later(self.run_action, action.call)
+            target = self.list_in_front() if action.scopes == ("table",) else self
+            if target is not None:
+                self.call_later(target.run_action, action.call)
             return
         do: Callable[[], None] = getattr(self, f"do_{action_id}")
         try:
@@ -93,7 +119,41 @@ class PoolScreen(Screen[None]):
     # -- what all screens can do
 
     def do_help(self) -> None:
-        self.app.push_screen(HelpScreen(self.SCOPE, self.situation()))
+        self.app.push_screen(HelpScreen(self.SCOPE, self.reason_now))
+
+    def do_columns(self) -> None:
+        table = self.list_in_front()
+        if table is None:
+            return
+
+        def kept(yes: bool | None) -> None:
+            if yes:
+                table.post_message(Table.Arranged(table))
+
+        self.app.push_screen(PickScreen(table, self.session.ascii), kept)
+
+    def do_copy_cell(self) -> None:
+        table = self.list_in_front()
+        offered = table.copies() if table is not None else []
+        if self.copy_id():
+            offered.insert(0, ("id", self.copy_id()))
+
+        def chosen(copy: Copy | None) -> None:
+            if copy is not None:
+                self.app.copy_to_clipboard(copy.text)
+                self.say(f"copied {copy.what}: {copy.text}")
+
+        self.app.push_screen(CopyScreen(offered, self.session.ascii), chosen)
+
+    def do_interrupt(self) -> None:
+        """Leaving is asked by the screen that knows which runs go on; a child's is below it."""
+        for screen in reversed(self.app.screen_stack):
+            if isinstance(screen, PoolScreen) and screen.ask_to_quit():
+                return
+
+    def ask_to_quit(self) -> bool:
+        """Ask what becomes of the runs that go on, if this screen knows them; say whether it does."""
+        return False
 
     def do_redraw(self) -> None:
         self.app.refresh(layout=True)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from .clock import Clock
 from .pace import Pace
+from .preferences import Preferences
 from .source import Source
 
 
@@ -13,7 +14,7 @@ from .source import Source
 class Session:
     """One sitting at the dashboard. ``home`` is the run that it was opened for, None for the list of runs.
 
-    ``person`` is who the journal will name for what is asked here.
+    ``person`` is who the journal will name for what is asked here; ``preferences`` are what is remembered of them.
     """
 
     monitor: Source
@@ -21,5 +22,6 @@ class Session:
     pace: Pace
     ascii: bool
     read_only: bool
+    preferences: Preferences
     person: str = "user"
     home: str | None = None

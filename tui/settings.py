@@ -1,4 +1,4 @@
-"""What the dashboard remembers of a person: the theme. A damaged file is ignored and told, never in the way."""
+"""What the dashboard remembers of a person: theme, lists, hints. A damaged file is ignored, told, never in the way."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Final
 
 import platformdirs
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from .columns import Arrangement
 
 _LIMIT_BYTES: Final = 65_536
 
@@ -19,6 +21,8 @@ class Settings(BaseModel):
     model_config = ConfigDict(extra="ignore", frozen=True)
 
     theme: str | None = None
+    lists: dict[str, Arrangement] = Field(default_factory=dict, max_length=100)
+    hints: tuple[str, ...] = Field(default=(), max_length=100)
 
 
 def config_folder() -> Path:

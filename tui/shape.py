@@ -10,10 +10,20 @@ from .query import FieldValue
 
 R = TypeVar("R")
 Key = int | str
-SortKey = float | str
+#: What a list is sorted by. In a folded list: the group's order and name, its line or a row of it, then the row's.
+SortKey = float | str | tuple["float | str", str, int, "SortKey"]
 Entry = tuple[SortKey, Key]
 #: (row, now in ms or None) -> what to sort by.
 SortBy = Callable[[R, int | None], SortKey]
+
+
+@dataclass(frozen=True, slots=True)
+class FoldBy(Generic[R]):
+    """A way to fold a list: the group that a row is in, by name, and where that group stands among the others."""
+
+    id: str
+    group: Callable[[R], str]
+    order: Callable[[str], float | str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +31,7 @@ class Shape(Generic[R]):
     """What the index must know of a row. ``text`` is searched by plain words; ``live`` rows change as time goes by.
 
     ``tells``: by column, what a row tells there, None for nothing; a column in which nothing was ever told can be left
-    out (see ``Rows.told``).
+    out (see ``Rows.told``). ``folds``: the ways in which the list can be shown in groups.
     """
 
     key: Callable[[R], Key]
@@ -30,6 +40,7 @@ class Shape(Generic[R]):
     kinds: Mapping[str, str]
     live: Callable[[R], bool]
     tells: Mapping[str, Callable[[R], object]] = field(default_factory=dict)
+    folds: tuple[FoldBy[R], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

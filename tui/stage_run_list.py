@@ -31,7 +31,7 @@ def _outcome(row: StageRun, look: Look) -> Cell:
 
 STAGE_RUN_COLUMNS: Final[tuple[Column[StageRun], ...]] = (
     Column("glyph", "", _glyph, 1, keep=9),
-    Column("name", "stage", lambda row, _: Cell(row.name), 12, flex=2, most=30, keep=9),
+    Column("name", "stage", lambda row, _: Cell(row.name), 12, flex=2, most=30, keep=9, sort=lambda row, _: row.name),
     Column(
         "attempt",
         "attempt",
@@ -39,8 +39,18 @@ STAGE_RUN_COLUMNS: Final[tuple[Column[StageRun], ...]] = (
         7,
         align="right",
         keep=5,
+        sort=lambda row, _: row.attempt,
+        down=True,
     ),
-    Column("took", "took", lambda row, _: Cell(milliseconds(row.duration_ms)), 7, align="right", keep=8),
+    Column(
+        "took",
+        "took",
+        lambda row, _: Cell(milliseconds(row.duration_ms)),
+        7,
+        align="right",
+        keep=8,
+        sort=lambda row, _: row.duration_ms,
+    ),
     Column(
         "ended",
         "ended",
@@ -49,6 +59,9 @@ STAGE_RUN_COLUMNS: Final[tuple[Column[StageRun], ...]] = (
         ),
         12,
         keep=3,
+        sort=lambda row, _: row.completed_at,
     ),
-    Column("outcome", "result or error", _outcome, 14, flex=4, keep=7),
+    Column(
+        "outcome", "result or error", _outcome, 14, flex=4, keep=7, sort=lambda row, _: row.result or row.error or ""
+    ),
 )

@@ -1,51 +1,46 @@
-"""The one table: draws the visible rows of a ``Rows`` index line by line, whatever their number."""
+"""The one table: a list of rows with a cursor, marks, an order, groups and columns of the person's choice."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Final, Generic, TypeVar
+from typing import ClassVar, NamedTuple, TypeVar
 
-from rich.segment import Segment
-from rich.style import Style
 from textual import events
 from textual.binding import BindingType
-from textual.geometry import Region, Size
 from textual.message import Message
-from textual.scroll_view import ScrollView
-from textual.strip import Strip
 
 from .actions import bindings
-from .columns import GAP, LEFT, Column, Look, Placed, place
-from .glyphs import TONES
+from .columns import Arrangement, Column
+from .list_motion import MovingRows
 from .rows import Rows
 from .shape import Key
-from .text import fit
+from .text import visible
 
 R = TypeVar("R")
 
-GAP_TEXT: Final = " " * GAP
-_TONE_CLASSES: Final = {
-    **{tone: f"tone-{tone}" for tone in TONES},
-    "quiet": "tone-quiet",
-    "warn": "tone-warn",
-}
 
+class _Range(NamedTuple):
+    """Rows that are marked as the cursor moves: where that began, what was marked before, until when.
 
-class Table(ScrollView, Generic[R], can_focus=True):
-    """A list of rows under a header. The cursor and the marks belong to rows by key, never to positions.
-
-    Nothing moves and nothing is painted before ``settle``; then only visible lines that changed are.
+    ``sticky``: until it is said to be done; else until the cursor moves in another way.
     """
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {
-        "table--header",
-        "table--sorted",
-        "table--cursor",
-        "table--marked",
-        "table--empty",
-        *_TONE_CLASSES.values(),
-    }
+    anchor: Key
+    before: frozenset[Key]
+    sticky: bool
+
+
+#: What a list for choosing one thing does not do.
+_NOT_PLAIN = frozenset({"mark", "unmark", "mark_all", "range", "extend"})
+
+
+class Table(MovingRows[R]):
+    """A list of rows under a header. The cursor and the marks belong to rows by key, never to positions.
+
+    A ``plain`` one chooses a single thing: it has no marks, groups or columns to pick.
+    """
+
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("table")]
 
     @dataclass
@@ -57,7 +52,13 @@ class Table(ScrollView, Generic[R], can_focus=True):
 
     @dataclass
     class Moved(Message):
-        """The cursor went to another row, or the order changed."""
+        """The cursor went to another row, the marks or the order changed."""
+
+        table: Table[object]
+
+    @dataclass
+    class Arranged(Message):
+        """The person chose another order, other columns or groups: worth remembering."""
 
         table: Table[object]
 
@@ -69,248 +70,174 @@ class Table(ScrollView, Generic[R], can_focus=True):
         id: str,
         empty: Sequence[str] = (),
         ascii: bool = False,
+        plain: bool = False,
     ) -> None:
-        super().__init__(id=id)
-        self.rows: Final = rows
-        self.columns: Final = tuple(columns)
-        self.look = Look(ascii=ascii)
+        super().__init__(rows, columns, id=id, ascii=ascii)
         self.empty = tuple(empty)
-        self._placed: tuple[int, list[Placed[R]]] = (0, [])
-        self._shown_columns = self.columns
+        self._plain = plain
+        self._range: _Range | None = None
+        self._extending = False
 
-    def on_mount(self) -> None:
-        self._grow()
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Leave keys that mean nothing here to whatever is around."""
+        if action == "fold":
+            return bool(self.rows.shape.folds)
+        return not (self._plain and action in _NOT_PLAIN)
 
-    # -- what others call
-
-    def settle(self, look: Look) -> None:
-        """Bring rows and screen up to date, painting only what changed."""
-        top, page = self.scroll_offset.y, self._page
-        before = self.rows.keys(top, top + page)
-        cursor = self.rows.cursor
-        line = before.index(cursor) if cursor in before else None
-        change = self.rows.settle(look.now_ms)
-        self._choose_columns()
-        ticked = look.now_ms != self.look.now_ms
-        if look.ended != self.look.ended or (look.now_ms is None) != (self.look.now_ms is None):
-            self.refresh()  # the same rows say something else now
-        self.look = look
-        if change.moved:
-            self._grow()
-            new_top = self._held_top(top, before, line)
-            if new_top != top:
-                self.scroll_to(y=new_top, animate=False, force=True)
-                top = new_top
-        elif not change.dirty and not (ticked and self.rows.live):
-            return
-        self._repaint(before, top, change.dirty, cursor, ticked)
-        if change.moved or cursor != self.rows.cursor:
-            self.post_message(self.Moved(self))  # type: ignore[arg-type]
-
-    def show_empty(self, lines: Sequence[str]) -> None:
-        """Say what an empty list means, and what to do."""
-        if tuple(lines) != self.empty:
-            self.empty = tuple(lines)
-            if not len(self.rows):
-                self.refresh()
-
-    def current(self) -> R | None:
-        """Return the row under the cursor; None while it is not in view."""
-        return self.rows.get(self.rows.cursor) if self.rows.index_of(self.rows.cursor) is not None else None
-
-    def choose_order(self, name: str | None, *, reverse: bool | None = None) -> None:
-        """Choose the column to sort by; choosing the sorted one again turns the order around."""
-        column = next((one for one in self.columns if one.id == name and one.sort is not None), None)
-        if column is None:
-            self.rows.sort_by(None, None, reverse=bool(reverse))
-        else:
-            again = self.rows.sorted_by == name
-            turned = (not self.rows.reverse if again else column.down) if reverse is None else reverse
-            self.rows.sort_by(name, column.sort, reverse=turned, timed=column.timed)
-
-    def sort_by(self, name: str | None, *, reverse: bool | None = None) -> None:
-        """Choose the order, and show it at once."""
-        self.choose_order(name, reverse=reverse)
-        self.rows.settle(self.look.now_ms)
-        self._show_cursor()
-        self.refresh()
-        self.post_message(self.Moved(self))  # type: ignore[arg-type]
-
-    # -- painting
-
-    def notify_style_update(self) -> None:
-        super().notify_style_update()
-        self._placed = (0, [])
-
-    def render_line(self, y: int) -> Strip:
-        cells = self.size.width
-        if y == 0:
-            return self._header(cells)
-        index = self.scroll_offset.y + y - 1
-        if index < len(self.rows):
-            return self._row(index, cells)
-        plain = self.rich_style
-        if not len(self.rows) and y <= len(self.empty):
-            style = plain + self._tone("table--empty")
-            return Strip([Segment(fit("  " + self.empty[y - 1], cells), style)], cells)
-        return Strip.blank(cells, plain)
-
-    def _header(self, cells: int) -> Strip:
-        base = self.get_component_rich_style("table--header")
-        segments = [Segment(" " * LEFT, base)]
-        for column, _, width in self._columns_at(cells):
-            sorted_here = column.id == self.rows.sorted_by
-            title = column.heading(width) if column.heading else column.title
-            if sorted_here:
-                title += ("v" if self.rows.reverse else "^") if self.look.ascii else "▼" if self.rows.reverse else "▲"
-            style = base + self._tone("table--sorted") if sorted_here else base
-            segments.append(Segment(fit(title, width, column.align), style))
-            segments.append(Segment(GAP_TEXT, base))
-        return Strip(segments).adjust_cell_length(cells, base).simplify()
-
-    def _row(self, index: int, cells: int) -> Strip:
-        key = self.rows.key_at(index)
-        row = self.rows.get(key)
-        if row is None:
-            return Strip.blank(cells, self.rich_style)
-        here, marked = key == self.rows.cursor, key in self.rows.marks
-        base = self.rich_style
-        if marked:
-            base += self._tone("table--marked")
-        if here:
-            base += self._tone("table--cursor")
-        ascii = self.look.ascii
-        margin = ((">" if ascii else "▌") if here and self.has_focus else " ") + (
-            ("+" if ascii else "◆") if marked else " "
-        )
-        text, style = margin, base
-        segments: list[Segment] = []
-        for column, _, width in self._columns_at(cells):
-            cell = column.drawn(row, self.look, width) if column.drawn else column.cell(row, self.look)
-            toned = base + self._tone(_TONE_CLASSES[cell.tone]) if cell.tone else base
-            # The gap belongs to the cell before: fewer styles to switch between are fewer bytes on a slow line.
-            if toned is not style:
-                segments.append(Segment(text, style))
-                text, style = "", toned
-            text += fit(cell.text, width, column.align, middle=column.middle) + GAP_TEXT
-        segments.append(Segment(text, style))
-        return Strip(segments).adjust_cell_length(cells, base).simplify()
-
-    def _tone(self, name: str) -> Style:
-        return self.get_component_rich_style(name, partial=True)
-
-    def _columns_at(self, cells: int) -> list[Placed[R]]:
-        if self._placed[0] != cells:
-            self._placed = (cells, place(self._shown_columns, cells))
-        return self._placed[1]
-
-    def _choose_columns(self) -> None:
-        """Show the columns that have something to tell."""
-        shown = tuple(column for column in self.columns if self.rows.told(column.id) >= column.told)
-        if shown != self._shown_columns:
-            self._shown_columns = shown
-            self._placed = (0, [])
-            self.refresh()
-
-    def _repaint(self, before: list[Key], top: int, dirty: frozenset[Key], cursor: Key | None, ticked: bool) -> None:
-        after = self.rows.keys(top, top + self._page)
-        turned = {cursor, self.rows.cursor} if cursor != self.rows.cursor else set()
-        for line in range(max(len(before), len(after), 0 if before and after else len(self.empty))):
-            old = before[line] if line < len(before) else None
-            new = after[line] if line < len(after) else None
-            if old != new or new is None or new in dirty or new in turned or (ticked and self.rows.is_live(new)):
-                self.refresh(Region(0, line + 1, self.size.width, 1))
-
-    # -- place on screen
-
-    @property
-    def _page(self) -> int:
-        return max(0, self.size.height - 1)
-
-    def _grow(self) -> None:
-        self.virtual_size = Size(1, max(len(self.rows), len(self.empty)) + 1)
-
-    def _held_top(self, top: int, before: list[Key], line: int | None) -> int:
-        """Return the new top line: what the person looks at stays where it is.
-
-        That is the cursor's line while the cursor is in sight, else the topmost row that is still there. At the very
-        top the list stays at the top (new runs come in there), unless that would hide the cursor.
-        """
-        furthest = max(0, len(self.rows) - self._page)
-        at = self.rows.index_of(self.rows.cursor)
-        if top == 0 and (at is None or at < self._page):
-            return 0
-        if line is not None and at is not None:
-            return max(0, min(at - line, furthest))
-        for offset, key in enumerate(before):
-            index = self.rows.index_of(key)
-            if index is not None:
-                return max(0, min(index - offset, furthest))
-        return min(top, furthest)
-
-    def _show_cursor(self) -> None:
-        at = self.rows.index_of(self.rows.cursor)
-        if at is None:
-            return
-        top = self.scroll_offset.y
-        if at < top:
-            self.scroll_to(y=at, animate=False, force=True)
-        elif at >= top + self._page:
-            self.scroll_to(y=at - self._page + 1, animate=False, force=True)
-
-    def _move_to(self, index: int) -> None:
-        old = self.rows.cursor
-        self.rows.move_to(index)
-        self._cursor_moved(old)
-
-    def _cursor_moved(self, old: Key | None) -> None:
-        if old == self.rows.cursor:
-            return
-        for key in (old, self.rows.cursor):
-            at = self.rows.index_of(key)
-            if at is not None:
-                self.refresh(Region(0, at + 1 - self.scroll_offset.y, self.size.width, 1))
-        self._show_cursor()
-        self.post_message(self.Moved(self))  # type: ignore[arg-type]
-
-    # -- keys and mouse
-
-    def action_move(self, rows: int) -> None:
-        self._move_to((self.rows.index_of(self.rows.cursor) or 0) + rows)
-
-    def action_page(self, pages: float) -> None:
-        step = max(1, int(self._page * abs(pages)))
-        self.action_move(step if pages > 0 else -step)
-
-    def action_first(self) -> None:
-        old = self.rows.cursor
-        self.rows.to_top()
-        self._cursor_moved(old)
-
-    def action_last(self) -> None:
-        self._move_to(len(self.rows) - 1)
+    # -- order and groups
 
     def action_sort(self, step: int) -> None:
+        """Sort by the next column that can be sorted by; after the last one as the rows came."""
         shown = [one.column.id for one in self._columns_at(self.size.width) if one.column.sort is not None]
-        if not shown:
-            return
+        choices = [None, *shown]
         current = self.rows.sorted_by
-        index = shown.index(current) + step if current in shown else (0 if step > 0 else -1)
-        self.sort_by(shown[index % len(shown)])
+        index = choices.index(current) if current in choices else 0
+        self._person_sorts(choices[(index + step) % len(choices)])
 
     def action_reverse(self) -> None:
-        self.sort_by(self.rows.sorted_by, reverse=not self.rows.reverse)
+        self._person_sorts(self.rows.sorted_by, reverse=not self.rows.reverse)
+
+    def _person_sorts(self, name: str | None, *, reverse: bool | None = None) -> None:
+        self.sort_by(name, reverse=reverse)
+        self._arranged()
+
+    def action_fold(self) -> None:
+        """Show the rows in groups by the next of the list's ways, after the last one by one again."""
+        ways = [None, *self.rows.shape.folds]
+        self.rows.fold_by(ways[(ways.index(self.rows.folded_by) + 1) % len(ways)])
+        self._settled_again()
+        self._arranged()
+
+    def toggle_group(self) -> bool:
+        """Open or close the group whose line the cursor is on; say whether it is on one."""
+        if self.rows.group(self.rows.cursor) is None or not self.rows.toggle_fold(self.rows.cursor):
+            return False
+        self._settled_again()
+        return True
+
+    def _settled_again(self) -> None:
+        self.rows.settle(self.look.now_ms)
+        self._grow()
+        self._show_cursor()
+        self.refresh()
+        self._moved()
+
+    # -- marks
 
     def action_mark(self) -> None:
-        """Mark the row under the cursor and go on to the next."""
-        if self.rows.cursor is not None and self.current() is not None:
+        """Mark what the cursor is on and go on to the next."""
+        if self.rows.cursor is not None and self.rows.index_of(self.rows.cursor) is not None:
             self.rows.toggle_mark(self.rows.cursor)
-            self.refresh()
+            self._marked()
             self.action_move(1)
 
+    def action_mark_all(self) -> None:
+        """Mark every row that the filter shows; if all of them are, take the marks away."""
+        before = len(self.rows.marks)
+        self.rows.mark_all()
+        if len(self.rows.marks) == before:
+            self.rows.marks.clear()
+        self._marked()
+
     def action_unmark(self) -> None:
+        self._range = None
         self.rows.marks.clear()
+        self._marked()
+
+    def action_range(self) -> None:
+        """Begin to mark from here to wherever the cursor goes; again: it is done."""
+        if self._range is not None and self._range.sticky:
+            self._range = None
+            self._marked()
+        else:
+            self._begin_range(sticky=True)
+
+    def action_extend(self, step: int) -> None:
+        """Mark on the way, like a shift key does elsewhere."""
+        if self._range is None:
+            self._begin_range(sticky=False)
+        self._extending = True
+        self.action_move(step)
+        self._extending = False
+
+    def _went(self) -> None:
+        if self._range is not None and not self._range.sticky and not self._extending:
+            self._range = None  # moving without shift ends what shift began
+        self._mark_range()
+        self._moved()
+
+    def leave_range(self) -> bool:
+        """End the marking of a range, keeping the marks; say whether one was going on."""
+        going = self._range is not None and self._range.sticky
+        self._range = None
+        if going:
+            self._moved()
+        return going
+
+    @property
+    def ranging(self) -> bool:
+        """Say whether moving the cursor marks."""
+        return self._range is not None and self._range.sticky
+
+    def _begin_range(self, *, sticky: bool) -> None:
+        if self.rows.cursor is not None:
+            self._range = _Range(self.rows.cursor, frozenset(self.rows.marks), sticky)
+            self._mark_range()
+
+    def _mark_range(self) -> None:
+        """Mark from where the range began to the cursor; what it covered and does not any more is as it was before."""
+        if self._range is None:
+            return
+        start, end = self.rows.index_of(self._range.anchor), self.rows.index_of(self.rows.cursor)
+        if start is None or end is None:
+            self._range = None
+            return
+        self.rows.marks = set(self._range.before) | self.rows.rows_at(min(start, end), max(start, end) + 1)
+        self._marked()
+
+    def _marked(self) -> None:
         self.refresh()
+        self._moved()
+
+    # -- what the person chose
+
+    def pick_columns(self, ids: tuple[str, ...] | None) -> None:
+        """Show these columns in this order; None: those that have something to tell."""
+        self.picked = ids
+        self._choose_columns()
+        self.refresh()
+
+    def arrangement(self) -> Arrangement:
+        """Return what the person chose, to be remembered."""
+        fold = self.rows.folded_by
+        return Arrangement(self.picked, self.rows.sorted_by, self.rows.reverse, None if fold is None else fold.id)
+
+    def restore(self, wanted: Arrangement) -> None:
+        """Take up what was remembered; columns and groups that do not exist any more are left out."""
+        known = {column.id for column in self.columns}
+        picked = tuple(id for id in wanted.columns or () if id in known)
+        self.pick_columns(picked or None)
+        self.choose_order(wanted.sort, reverse=wanted.reverse)
+        self.rows.fold_by(next((way for way in self.rows.shape.folds if way.id == wanted.fold), None))
+        self._settled_again()
+
+    def copies(self) -> list[tuple[str, str]]:
+        """Return what can be copied of the row under the cursor: the whole, then each shown cell by its title."""
+        row = self.current()
+        if row is None:
+            return []
+        cells = [
+            (column.title or column.id, visible(column.cell(row, self.look).text))
+            for column in self._shown_columns
+            if column.drawn is None
+        ]
+        return [("row", "\t".join(text for _, text in cells)), *cells]
+
+    def _arranged(self) -> None:
+        self.post_message(self.Arranged(self))  # type: ignore[arg-type]
+
+    def _moved(self) -> None:
+        self.post_message(self.Moved(self))  # type: ignore[arg-type]
 
     def on_click(self, event: events.Click) -> None:
         if event.y == 0:
@@ -319,11 +246,14 @@ class Table(ScrollView, Generic[R], can_focus=True):
         index = self.scroll_offset.y + event.y - 1
         if index >= len(self.rows):
             return
+        if event.shift:
+            self.action_extend(index - (self.rows.index_of(self.rows.cursor) or 0))
+            return
         self._move_to(index)
-        if event.chain == 2 and self.rows.cursor is not None:
+        if event.chain == 2 and self.rows.cursor is not None and not self.toggle_group():
             self.post_message(self.Entered(self, self.rows.cursor))  # type: ignore[arg-type]
 
     def _click_header(self, x: int) -> None:
         for column, start, width in self._columns_at(self.size.width):
             if start <= x < start + width and column.sort is not None:
-                self.sort_by(column.id)
+                self._person_sorts(column.id)

@@ -33,7 +33,7 @@ class ThemeScreen(ModalScreen[str | None]):
     def __init__(self, names: Sequence[str], ascii: bool) -> None:
         super().__init__()
         self._names: Final = tuple(names)
-        self._table = Table(Rows[str](_SHAPE), _COLUMNS, id="themes", ascii=ascii)
+        self._table = Table(Rows[str](_SHAPE), _COLUMNS, id="themes", ascii=ascii, plain=True)
         self._before = ""
 
     def compose(self) -> ComposeResult:

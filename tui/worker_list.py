@@ -18,8 +18,10 @@ WORKER_SHAPE: Final[Shape[WorkerView]] = Shape(
 )
 
 WORKER_COLUMNS: Final[tuple[Column[WorkerView], ...]] = (
-    Column("id", "worker", lambda row, _: Cell(row.id), 8, flex=1, most=20, keep=9),
-    Column("pid", "pid", lambda row, _: Cell(str(row.pid), "quiet"), 8, align="right", keep=4),
+    Column("id", "worker", lambda row, _: Cell(row.id), 8, flex=1, most=20, keep=9, sort=lambda row, _: row.id),
+    Column(
+        "pid", "pid", lambda row, _: Cell(str(row.pid), "quiet"), 8, align="right", keep=4, sort=lambda row, _: row.pid
+    ),
     Column(
         "busy",
         "slots",
@@ -89,7 +91,7 @@ SLOT_COLUMNS: Final[tuple[Column[ActiveView], ...]] = (
         keep=5,
         sort=lambda row, _: row.worker,
     ),
-    Column("n", "#", lambda row, _: Cell(str(row.n), "quiet"), 6, align="right", keep=4),
+    Column("n", "#", lambda row, _: Cell(str(row.n), "quiet"), 6, align="right", keep=4, sort=lambda row, _: row.n),
     Column(
         "label",
         "child",
@@ -121,5 +123,13 @@ SLOT_COLUMNS: Final[tuple[Column[ActiveView], ...]] = (
         sort=lambda row, _: row.since_s,
         down=True,
     ),
-    Column("note", "note", lambda row, _: Cell(row.note or "", "quiet"), 10, flex=3, keep=6),
+    Column(
+        "note",
+        "note",
+        lambda row, _: Cell(row.note or "", "quiet"),
+        10,
+        flex=3,
+        keep=6,
+        sort=lambda row, _: row.note or "",
+    ),
 )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import traceback
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -207,6 +209,79 @@ async def test_an_adapter_that_gives_no_journal_is_one_clear_line(tmp_path: Path
     assert said in text and text.endswith("(chosen by the test)")
     assert "\n" not in text and SECRET not in text
     assert SECRET not in "".join(traceback.format_exception(refused.value))
+
+
+# --- adapters that came with a package --------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Return ``install(package, entry_point, body)``, which makes a package as pip leaves it on the import path."""
+    site = tmp_path / "site"
+    site.mkdir()
+    monkeypatch.syspath_prepend(str(site))
+
+    def make(package: str, offered: str, body: str) -> None:
+        (site / f"{package}.py").write_text(body)
+        info = site / f"{package}-1.0.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n")
+        (info / "entry_points.txt").write_text(f"[poolboard.journals]\n{offered}\n")
+        importlib.invalidate_caches()
+
+    return make
+
+
+TAKES_AN_ADDRESS = """
+from pathlib import Path
+from poolboard.journal.sqlite import SqliteJournal
+
+async def make(address):
+    return await SqliteJournal.open(Path(address.partition("://")[2].partition("?")[0]))
+"""
+
+
+async def test_an_installed_adapter_opens_the_address_that_names_it(
+    install: Callable[..., None], tmp_path: Path
+) -> None:
+    install("their_diary", "diary = their_diary:make", TAKES_AN_ADDRESS)
+    chosen = choose(None, {"POOLBOARD_JOURNAL": f"diary://{tmp_path}/diary.sqlite?key={SECRET}"}, DEFAULT)
+    assert SECRET not in repr(chosen)
+    journal = await open_journal(chosen)
+    await journal.create_run(NewRun("run-1", "n", "/", "{}"))
+    await journal.close()
+    assert (tmp_path / "diary.sqlite").exists()
+    with pytest.raises(JournalUnusable, match=r"adapter diary:// hosts no pool.*POOLBOARD_JOURNAL") as refused:
+        chosen.pool_path()
+    assert SECRET not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (f"raise RuntimeError('{SECRET}')", "adapter broken:// cannot be imported: RuntimeError"),
+        ("x = 1", "adapter broken:// cannot be imported: AttributeError"),
+        ("make = 3", "adapter broken:// has no factory: broken_{}:make cannot be called"),
+        ("def make(address): return 3", "broken:// gave a int, which is no journal"),
+        ("def make(address): raise OSError(111, address)", "broken://: ConnectionRefusedError (code 111)"),
+    ],
+)
+async def test_an_installed_adapter_that_fails_shows_class_and_code_and_never_the_address(
+    install: Callable[..., None], body: str, said: str, request: pytest.FixtureRequest
+) -> None:
+    number = abs(hash(request.node.name))  # a module stays imported
+    install(f"broken_{number}", f"broken = broken_{number}:make", body)
+    with pytest.raises((JournalUnusable, StorageUnavailable)) as refused:
+        await open_journal(choose(f"broken://me:{SECRET}@host", {}, DEFAULT))
+    assert said.format(number) in str(refused.value) and "(chosen by --journal)" in str(refused.value)
+    assert SECRET not in "".join(traceback.format_exception(refused.value))
+
+
+async def test_an_address_that_two_packages_offer_to_open_is_nobodys(install: Callable[..., None]) -> None:
+    for package in ("red_store", "blue_store"):
+        install(package, f"store = {package}:make", TAKES_AN_ADDRESS)
+    with pytest.raises(JournalUnusable, match=r"store:// is offered by blue_store, red_store: exactly one"):
+        await open_journal(choose("store://here", {}, DEFAULT))
 
 
 async def test_two_adapters_of_one_file_name_are_two(tmp_path: Path) -> None:

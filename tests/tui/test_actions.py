@@ -161,11 +161,11 @@ def test_key_presses_add_up_while_the_workers_are_still_starting() -> None:
 
 def test_a_dangerous_question_says_what_cannot_be_taken_back() -> None:
     run = replace(RUN, children=Counts(1200, ready=1100, leased=8, completed=88, failed=4))
-    question = cancel_question(run)
+    question = cancel_question([run])
     assert "final" in question.danger and run.run_id in question.name
     assert "1,108 children will not end" in question.lines[0]
-    assert stop_question(run).danger == ""
-    retry = retry_question(run)
+    assert stop_question([run]).danger == ""
+    retry = retry_question([run])
     assert "4 failed children: exactly these" in retry.lines[0] and retry.yes == "retry 4 children"
 
 

@@ -282,6 +282,8 @@ async def test_failures_are_grouped_and_enter_shows_the_children_of_a_group(reco
         await pilot.press("enter")
         await until(pilot, says(pilot, f"showing 1 of {len(NAMES)}"), "the group's children")
         await pilot.press("escape")
+        await until(pilot, says(pilot, "2 failed in 2 ways"), "the groups, where the person came from")
+        await pilot.press("1")
         await until(pilot, says(pilot, f"{len(NAMES)} in all"), "all children again")
 
 
