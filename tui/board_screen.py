@@ -82,6 +82,7 @@ class BoardScreen(BoardKeys):
             self._rated_at_s = now_s
         self.summary, self._read_at_s = message.summary, now_s
         self._tell_restart(message.summary)
+        self.meet_prompts(message.summary, in_sight=not self._hidden and self._frozen_at_s is None)
         self._soon()
 
     def _tell_restart(self, summary: Summary) -> None:

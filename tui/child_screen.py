@@ -55,7 +55,7 @@ class ChildScreen(PoolScreen):
         self._chosen = False
         self._log_index = -1
         self._log_view: Final = LogView(session.monitor, id="log")
-        self._trouble = ""
+        self._trouble = self._waits = ""
         self._frozen = False
 
     def compose(self) -> ComposeResult:
@@ -79,8 +79,8 @@ class ChildScreen(PoolScreen):
     def on_child_read(self, message: ChildRead) -> None:
         if self._frozen:
             return
-        changed = message.child != self.child
-        self.child = message.child
+        changed = message.child != self.child or message.waits != self._waits
+        self.child, self._waits = message.child, message.waits
         if not changed:
             return
         if not self._chosen:
@@ -162,6 +162,8 @@ class ChildScreen(PoolScreen):
             return Sides([Piece(f"cannot read: {self._trouble}", "bold $error")])
         if self.child is not None and self.child.row.error:
             return Sides([Piece(self.child.row.error, "$error")])
+        if self._waits and not self._frozen:
+            return Sides([Piece(self._waits, "$state-waiting")])
         return Sides([Piece("display frozen: Z goes on", "bold $warning")] if self._frozen else [])
 
     def _tabs(self, cells: int) -> Sides:
