@@ -12,7 +12,7 @@ from typing import Final
 from poolboard.engine.errors import EngineError
 from poolboard.journal.errors import JournalError
 
-from . import attach, demo, journal, keys, machine, pool, report
+from . import attach, demo, journal, keys, limits, machine, pool, report
 from .figure import Section, Unmeasured
 
 SECTIONS: Final[dict[str, Callable[[], Awaitable[Section]]]] = {
@@ -21,6 +21,7 @@ SECTIONS: Final[dict[str, Callable[[], Awaitable[Section]]]] = {
     "demo": demo.measure,
     "attach": attach.measure,
     "keys": keys.measure,
+    "limits": limits.measure,
 }
 FOLDER: Final = Path(__file__).parent
 EXIT_UNMEASURED, EXIT_MISTAKE = 1, 2

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.bench import __main__ as bench
-from tests.bench import attach, demo, executor, journal, keys, machine, pool, report
+from tests.bench import attach, demo, executor, journal, keys, limits, machine, pool, report
 from tests.bench.figure import Figure, Section, Unmeasured, percentile
 from tests.bench.terminal import plain
 
@@ -27,6 +27,7 @@ PAINTED = "\x1b[14;1H\x1b[1;38;2;213;219;230m\u258c \x1b[0m✗\x1b[0m  1,674\x1b
         pytest.param(partial(demo.measure, limit=5, rounds=1), id="demo"),
         pytest.param(partial(attach.measure, children=30, rounds=1), id="attach"),
         pytest.param(partial(keys.measure, presses=3, idle_presses=3), id="keys"),
+        pytest.param(partial(limits.measure, rounds=1), id="limits"),
     ],
 )
 async def test_a_section_produces_every_number(measure: Callable[[], Awaitable[Section]]) -> None:
