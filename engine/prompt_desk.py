@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import time
 from collections.abc import Callable, Iterable
 from functools import partial
 from itertools import islice
@@ -28,10 +27,12 @@ THE_CLOCK: Final = "the clock"
 
 
 class PromptDesk:
-    """Serves the questions of all attempts. ``closing`` says that this coordinator ends."""
+    """Serves the questions of all attempts. ``closing``: this coordinator ends; ``now_ms``: the store's clock."""
 
-    def __init__(self, dispatcher: Dispatcher, closing: Callable[[], bool]) -> None:
+    def __init__(self, dispatcher: Dispatcher, closing: Callable[[], bool], now_ms: int) -> None:
         self._dispatcher, self._closing = dispatcher, closing
+        # From here on counted by a clock that nobody sets.
+        self._began_ms = now_ms - asyncio.get_running_loop().time() * 1000
         self._open: dict[int, Prompt] = {}
         self._timers: dict[int, asyncio.TimerHandle] = {}
 
@@ -71,10 +72,10 @@ class PromptDesk:
     def _arm(self, prompt: Prompt) -> None:
         if prompt.until_at is None or self._closing():
             return
-        left_s = max(0.0, prompt.until_at / 1000 - time.time())
+        loop = asyncio.get_running_loop()
+        left_s = max(0.0, (prompt.until_at - self._began_ms) / 1000 - loop.time())
         if (timer := self._timers.pop(prompt.id, None)) is not None:
             timer.cancel()
-        loop = asyncio.get_running_loop()
         if left_s > MOST_TIMER_S:
             self._timers[prompt.id] = loop.call_later(MOST_TIMER_S, self._arm, prompt)
         else:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import time
 from pathlib import Path
 from typing import Self
 
@@ -21,12 +20,26 @@ from .folder import RunFolder, chosen_journal
 from .identity import ProcessIdentity
 from .prompt_view import PROMPTS_NOTED, prompt_note, prompt_view
 from .summary import ACTIVE_STATUSES, run_view, stage_views
-from .views import ChildPage, ChildRow, ChildView, CoordinatorView, Cursor, EventView, PromptView, RunView, Summary
+from .views import (
+    ChildPage,
+    ChildRow,
+    ChildView,
+    CoordinatorView,
+    Cursor,
+    EventView,
+    HoldView,
+    PromptView,
+    RunView,
+    Summary,
+    UsageView,
+)
 from .watch import FolderWatch
 
 LOG_READ_LIMIT_BYTES = 4 * 1024 * 1024
 #: What a list of events gets of one payload.
 EVENT_LIMIT = 64 * 1024
+#: Holds that a summary lists.
+HOLDS_SHOWN = 50
 
 
 class RunReader:
@@ -66,9 +79,9 @@ class RunReader:
         reader = await self._opened()
         if reader is None:
             return []
-        at, rows = now_ms(), await reader.runs()
+        rows = await reader.runs()
         asking = await reader.prompt_counts([row.number for row in rows if row.ended_at is None])
-        found = [run_view(row, at, coordinator_of(row).alive, asking.get(row.number, 0)) for row in rows]
+        found = [run_view(row, coordinator_of(row).alive, asking.get(row.number, 0)) for row in rows]
         return sorted(found, key=lambda run: (run.status not in ACTIVE_STATUSES, -run.created_at))
 
     async def resolve(self, prefix: str | None) -> str:
@@ -175,7 +188,7 @@ class RunReader:
         stages = await reader.stages(row.number)
         coordinator = coordinator_of(row)
         asked = await reader.open_prompts(row.number) if row.ended_at is None else []
-        run = run_view(row, now_ms(), coordinator.alive, len(asked))
+        run = run_view(row, coordinator.alive, len(asked))
         words = folder_of(row).last_words() if run.status == "crashed" else None
         return Summary(
             run=run,
@@ -190,6 +203,11 @@ class RunReader:
             alerts=(f"the coordinator ended: {words}",) if words else (),
             stamp=row.changed,
             prompts=tuple(prompt_note(prompt) for prompt in asked[:PROMPTS_NOTED]),
+            holds=tuple(
+                HoldView(hold.scope, hold.name, hold.who, hold.why, 0, 0)
+                for hold in (await reader.holds(row.number))[:HOLDS_SHOWN]
+            ),
+            usage=tuple(UsageView(name, used) for name, used in (await reader.usage(row.number)).items()),
         )
 
 
@@ -223,11 +241,6 @@ def folder_of(row: RunRow) -> RunFolder:
     """Return the run's state folder."""
     # Not through the pydantic model: a list of runs need not load pydantic for one path each.
     return RunFolder(Path(json.loads(row.header)["folder"]))
-
-
-def now_ms() -> int:
-    """Return the wall time in ms."""
-    return time.time_ns() // 1_000_000
 
 
 def _read_bytes(path: Path, offset: int, limit: int) -> bytes:

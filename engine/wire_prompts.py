@@ -43,3 +43,6 @@ class Why(Message, tag="why"):
 
     req: int
     n: int
+
+
+PromptMessage = AskPrompt | PromptReply | AnswerPrompt | Why

@@ -89,6 +89,11 @@ def of_summary(summary: Summary) -> Shape:
         "alerts": list(summary.alerts),
         "limits": [of_limit(limit) for limit in summary.limits],
         "prompts": run.prompts,
+        "in_flight": summary.in_flight,
+        "parked": summary.parked,
+        "concurrency": summary.concurrency,
+        "holds": [asdict(hold) for hold in summary.holds],
+        "usage": [asdict(usage) for usage in summary.usage],
     }
 
 
@@ -146,6 +151,7 @@ def of_stage(stage: StageView) -> Shape:
         "failed": stage.failed,
         "p50_ms": stage.p50_ms,
         "p95_ms": stage.p95_ms,
+        "paused": stage.paused,
     }
 
 
