@@ -17,7 +17,7 @@ from poolboard.journal.sqlite import SqliteJournal
 from poolboard.journal.states import SETTLED_WORK, IllegalMove, RunStatus
 from poolboard.journal.transaction import Transaction
 
-from . import hooks, takeover, wire, wire_limits
+from . import hooks, takeover, wire, wire_limits, wire_prompts
 from .client_desk import ClientDesk
 from .control import CANCEL_KEY, Controller
 from .dispatch import Dispatcher
@@ -33,6 +33,7 @@ from .peers import Peer
 from .pool import Pool
 from .pool_events import Adopted, NotHeld, WorkerJoined, WorkerLost, WorkerRetiring
 from .progress import Progress
+from .prompt_desk import PromptDesk
 from .recorder import Recorder
 from .retrying import Retrying
 from .scopes import Scopes
@@ -80,6 +81,9 @@ class Coordinator:
         self.progress = Progress(journal, lease, self.pool, self.desk, self.fleet, self.scopes, self.spending)
         self.clients = ClientDesk(wishes, self.progress.summary)
         self.limits: LimitDesk | None = None
+        self.prompts = self.progress.prompts = PromptDesk(self.dispatcher, lambda: self.controller.closing, run.read_at)
+        self.desk.others[wire_prompts.AskPrompt] = self.prompts.ask
+        self.clients.others |= {wire_prompts.AnswerPrompt: self.prompts.answer, wire_prompts.Why: self._why}
         self._peers: dict[Peer, str] = {}
         self._takeover: takeover.Takeover | None = None
         #: Once the run is at rest: the hook that is to be run for it.
@@ -130,6 +134,10 @@ class Coordinator:
         self.desk.failed_before = found.failed
         self.scopes.load(await self._journal.reader.holds(self._lease.number))
         await self._open_limits(found)
+        asked = await self._journal.reader.open_prompts(self._lease.number)
+        self.prompts.load(asked)
+        if not asked and self._run.status == "awaiting_input":  # its child ended with the earlier coordinator
+            await self.recorder.record(partial(queue.set_status, lease=self._lease, status="running"))
         takeover.begin(found, self.dispatcher)
         await self.sizes.load(self._journal.reader, self._lease.number)
         await self.recorder.drain()
@@ -158,6 +166,11 @@ class Coordinator:
         self.progress.limits = limits.views
         limits.steer(self.controller.state)
         limits.await_workers(found.alive)
+
+    async def _why(self, message: wire_prompts.Why) -> str:
+        """Return why a child waits, as far as that is known here."""
+        limit = self.limits.reason(message.n) if self.limits is not None else None
+        return limit or self.prompts.reason(message.n) or ""
 
     def _close_gap(self, tx: Transaction) -> None:
         """Leave out of the elapsed time what lies between the last sign of life and now; first of all writes."""

@@ -16,8 +16,8 @@ from typing import Any, Literal, NamedTuple
 from .kinds import TRY
 from .payload import dumps
 
-Kind = Literal["stage", "map"]
-KINDS = frozenset({"stage", "map"})
+Kind = Literal["stage", "map", "ask"]
+KINDS = frozenset({"stage", "map", "ask"})
 
 
 class Call(NamedTuple):

@@ -16,6 +16,7 @@ from poolboard import (
     cli_limits,
     cli_metrics,
     cli_parts,
+    cli_prompts,
     cli_questions,
     cli_start,
     cli_themes,
@@ -171,6 +172,8 @@ app.command()(cli_wishes.workers)
 app.command()(cli_parts.slots)
 app.command()(cli_parts.concurrency)
 app.command()(cli_limits.limit)
+app.command()(cli_prompts.prompts)
+app.command()(cli_prompts.answer)
 app.command()(cli_metrics.metrics)
 app.command()(cli_doctor.doctor)
 app.add_typer(cli_journal.app, name="journal")

@@ -86,6 +86,7 @@ class BoardScreen(BoardKeys):
         if self.session.notify and comes_to_rest(before, message.summary.run.status):
             ring(self.app, message.summary.run)
         self._tell_restart(message.summary)
+        self.meet_prompts(message.summary, in_sight=not self._hidden and self._frozen_at_s is None)
         self._soon()
 
     def _tell_restart(self, summary: Summary) -> None:

@@ -12,7 +12,7 @@ from typing import Final
 from poolboard.engine.errors import EngineError
 from poolboard.journal.errors import JournalError
 
-from . import attach, commands, demo, each, journal, keys, machine, pool, report
+from . import attach, commands, demo, each, journal, keys, limits, machine, pool, report
 from .figure import Section, Unmeasured
 from .peers import section as peers
 
@@ -22,6 +22,7 @@ SECTIONS: Final[dict[str, Callable[[], Awaitable[Section]]]] = {
     "demo": demo.measure,
     "attach": attach.measure,
     "keys": keys.measure,
+    "limits": limits.measure,
     "each": each.measure,
     "commands": commands.measure,
     "peers": peers.measure,
