@@ -10,12 +10,15 @@ from pathlib import Path
 from poolboard.journal.reader import Reader
 
 from . import faults, logs, wire
-from .channel import Channel, Refusal
+from .channel import Channel, Refusal, Request
 from .errors import Abandoned
 from .header import RunHeader
 from .limit_calls import LimitCalls
+from .mail import Mail
+from .mailbox import open_mail
 from .payload import Unrecordable
 from .replay import Replay
+from .running import RunningCall
 from .slot import Slot
 
 
@@ -77,6 +80,9 @@ class Attempt:
         self._sinks = 0
         #: Made when the run first asks for a limit: most never do.
         self.limits: LimitCalls | None = None
+        #: The stage calls that run, and the messages that came: most runs never get one.
+        self.calls: dict[RunningCall, None] = {}
+        self.mail: Mail | None = None
         self.sink = self.new_sink("run")
         self.slot = Slot(self._tell_given, self._tell_wanted)
 
@@ -122,6 +128,20 @@ class Attempt:
         if self.limits is None:
             self.limits = LimitCalls(self.n, self.generation, self.around.channel, self.slot, self.may_go_on)
         return self.limits
+
+    def mailbox(self) -> Mail:
+        """Return the messages of this attempt."""
+        if self.mail is None:
+            around, who = self.around, (self.n, self.generation)
+            self.mail = open_mail(who, self.calls, around.channel, around.reader, around.number, self.log)
+        return self.mail
+
+    def leave(self, call: RunningCall) -> None:
+        """A stage call is over."""
+        del self.calls[call]
+        call.leave()
+        if self.mail is not None:
+            self.mail.leave(call)
 
     async def rest(self, duration_s: float) -> None:
         """Wait without a slot."""
@@ -178,11 +198,11 @@ class Attempt:
         for request in self._unsettled:
             if not request.cancel():
                 request.exception()
+        if self.mail is not None:
+            self.mail.close()
         self.sink.close()
 
-    async def record(
-        self, message: wire.CommitStage | wire.CompleteRun | wire.FailRun | wire.EnqueueChildren
-    ) -> wire.Recorded:
+    async def record(self, message: Request) -> wire.Recorded:
         """Return once the request is durable; raises Abandoned when this attempt is fenced, Unrecordable otherwise."""
         self.send_unsent()
         return await self._asked(self.around.channel.ask(message))

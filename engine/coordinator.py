@@ -17,7 +17,7 @@ from poolboard.journal.sqlite import SqliteJournal
 from poolboard.journal.states import SETTLED_WORK, TERMINAL_RUN, IllegalMove, RunStatus
 from poolboard.journal.transaction import Transaction
 
-from . import takeover, wire, wire_limits
+from . import takeover, wire, wire_limits, wire_messages
 from .client_desk import ClientDesk
 from .control import CANCEL_KEY, WORKERS_SETTING, Controller
 from .dispatch import Dispatcher
@@ -32,6 +32,7 @@ from .payload import dumps
 from .peers import Peer
 from .pool import Pool
 from .pool_events import Adopted, NotHeld, WorkerJoined, WorkerLost, WorkerRetiring
+from .post_office import PostOffice
 from .progress import Progress
 from .recorder import Recorder
 from .vigil import Vigil
@@ -69,6 +70,14 @@ class Coordinator:
         self.controller = Controller(self.dispatcher, run, header.grace_s, self._stop_is_due, self._resize)
         self.clients = ClientDesk(self.controller, self.progress.summary)
         self.limits: LimitDesk | None = None
+        self.post = PostOffice(journal, self.dispatcher)
+        self.desk.others |= {
+            wire_messages.SendMessage: self.post.send,
+            wire_messages.TakeMessages: self.post.take,
+            wire_messages.GotMessages: self.post.got,
+            wire.CommitStage: self.post.take_with_stage,
+        }
+        self.clients.others[wire_messages.PostMessage] = self.post.post
         self._peers: dict[Peer, str] = {}
         self._takeover: takeover.Takeover | None = None
 
@@ -116,6 +125,7 @@ class Coordinator:
             return
         self.pool.control = self.controller.state
         await self._open_limits(found)
+        await self.post.load()
         takeover.begin(found, self.dispatcher)
         await self.recorder.drain()
         if self._intent == "cancel" or await self._journal.reader.entry_of_key(self._lease.number, CANCEL_KEY):
@@ -251,6 +261,8 @@ class Coordinator:
         for token, starts in adopted:
             self.dispatcher.tokens[token.n] = token
             peer.send(wire.Adopted(n=token.n, generation=token.generation, epoch=token.epoch))
+            if self.dispatcher.post is not None:
+                self.post.started(token)
             self.dispatcher.feed(Adopted(token.n, token.generation, starts, worker))
         for item in self._takeover.held_by(worker) if self._takeover else []:
             if item.n not in {token.n for token, _ in adopted}:
@@ -342,6 +354,8 @@ class Coordinator:
         await self.fleet.stop()
         if self.limits is not None:
             await self.limits.leave()
+        if status in TERMINAL_RUN:
+            await self.post.close()
         await self.recorder.drain()
         if status == "completed":
             await self.recorder.record(self._finish)

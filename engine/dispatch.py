@@ -7,7 +7,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 from poolboard.journal import queue
 from poolboard.journal.errors import Refused
@@ -39,6 +39,16 @@ from .recorder import CLAIM, Recorder
 log = logging.getLogger("poolboard")
 
 
+class Post(Protocol):
+    """What brings messages to runs."""
+
+    def started(self, token: Token) -> None:
+        """An attempt begins."""
+
+    def ended(self, n: int) -> None:
+        """A work item has settled."""
+
+
 class Dispatcher:
     """Holds the tokens of live attempts and the peers of live workers; all else is in the pool or the journal."""
 
@@ -54,6 +64,8 @@ class Dispatcher:
         self.lease, self.recorder, self.pool, self._lease_ms = lease, recorder, pool, lease_ms
         self.tokens: dict[int, Token] = {}
         self.workers: dict[str, Peer] = {}
+        #: Who is to know of starts and ends because messages wait; None in a run that has none.
+        self.post: Post | None = None
         self._on_all_parked, self._on_root_settled = on_all_parked, on_root_settled
         self._events: deque[Event] = deque()
         self._feeding = False
@@ -88,6 +100,8 @@ class Dispatcher:
     def settle(self, n: int) -> None:
         """The end of a work item is durable."""
         self.tokens.pop(n, None)
+        if self.post is not None:
+            self.post.ended(n)
         self.feed(Settled(n))
 
     def _do(self, action: Action) -> None:
@@ -142,6 +156,8 @@ class Dispatcher:
                 recorded=result.recorded,
             ),
         )
+        if self.post is not None:
+            self.post.started(token)
         self.feed(ClaimedEvent(n, token.generation, result.starts))
 
     def _granted(self, token: Token, result: Any) -> None:

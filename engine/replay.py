@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 
 from .payload import dumps
 
-Kind = Literal["stage", "map"]
+Kind = Literal["stage", "map", "send", "inbox", "messages"]
 
 
 class Call(NamedTuple):

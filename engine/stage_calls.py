@@ -11,10 +11,11 @@ from typing import Any, NamedTuple
 from . import faults, logs, wire
 from .attempt import Attempt
 from .authoring import Stage
-from .errors import Abandoned, Blocked, StageError
+from .errors import Abandoned, Blocked, StageError, StageInterrupted
 from .failure import describe, one_line
 from .payload import fingerprint
 from .replay import Call, Mismatch, Outcome, stage_payload
+from .running import RunningCall, running_call
 from .threads import Threads
 
 #: The longest pause between two tries of a stage.
@@ -53,15 +54,29 @@ class StageCalls:
 
     async def _tried(self, stage: Stage[..., Any], call: Call, typed: dict[str, Any]) -> Any:
         """Try until the stage returns or has no try left; between two tries the run holds no slot."""
-        sink = self._attempt.new_sink(stage.name)
+        attempt = self._attempt
+        sink = attempt.new_sink(stage.name)
+        running = RunningCall(stage.name)
+        attempt.calls[running] = None
+        mark = running_call.set(running)
         try:
+            if attempt.mail is not None:
+                await attempt.mail.enter(running)
             for number in range(1, stage.retries + 2):
                 work = self._try(stage, call, typed, sink, number)
                 tried = await (self._limited(stage, work) if stage.needs else work)
                 if not isinstance(tried, _Failed):
                     return tried
                 await self._rest(stage, number, tried.failure, sink)
+        except asyncio.CancelledError:
+            if running.interrupted is None or not running.gives_way():
+                raise
+            interrupted = StageInterrupted(stage.name, running.interrupted)
+            self._record(stage, call, None, _as_failure(interrupted), time.time_ns() // 1_000_000, running.started, 1)
+            raise interrupted from None
         finally:
+            running_call.reset(mark)
+            attempt.leave(running)
             sink.close()
         raise AssertionError("the last try returns or raises")
 
@@ -72,6 +87,8 @@ class StageCalls:
         attempt = self._attempt
         await attempt.begin_stage(stage.name)
         try:
+            if number > 1 and (running := running_call.get()) is not None and running.box is not None:
+                running.box.rewind()
             started_at, started = time.time_ns() // 1_000_000, time.perf_counter()
             text, error = await self._outcome(stage, typed, sink)
             if error is None:
@@ -108,6 +125,9 @@ class StageCalls:
                     return "", raised
             return stage.signature.result.encode(value), None
         except (asyncio.CancelledError, Abandoned, Blocked):
+            running = running_call.get()
+            if not stage.is_async and running is not None and running.interrupted is not None:
+                self._attempt.around.channel.tell(wire.Spent())  # its thread goes on, as after a time limit
             raise
         except TimeoutError as error:
             if stage.timeout_s is None or error.args:
@@ -136,6 +156,8 @@ class StageCalls:
         took_ms = (time.perf_counter() - started) * 1000
         # The wall clock may have jumped back meanwhile: an end before its start would be nonsense on every screen.
         completed_at = max(started_at, time.time_ns() // 1_000_000)
+        running = running_call.get()
+        taken = None if running is None or running.box is None else running.box.taken()
         faults.fault("worker.computed")
         attempt.record_soon(
             wire.CommitStage(
@@ -151,8 +173,11 @@ class StageCalls:
                 completed_at=completed_at,
                 duration_ms=took_ms,
                 ok=failure is None,
+                taken=taken or None,
             )
         )
+        if taken:
+            attempt.send_unsent()  # what the stage has read is settled with it, which the run's end cannot take along
 
     async def _rest(self, stage: Stage[..., Any], number: int, failure: dict[str, str], sink: logs.LogSink) -> None:
         """Wait before the next try, exponentially longer each time, with jitter so that siblings spread out."""
@@ -162,7 +187,18 @@ class StageCalls:
         await self._attempt.rest(pause_s)
 
 
+def _as_failure(interrupted: StageInterrupted) -> dict[str, str]:
+    return {
+        "type": interrupted.type,
+        "message": interrupted.message,
+        "traceback": "",
+        "interrupted_by": str(interrupted.number),
+    }
+
+
 def _stage_error(stage: Stage[..., Any], failure: dict[str, str]) -> StageError:
+    if "interrupted_by" in failure:
+        return StageInterrupted(stage.name, int(failure["interrupted_by"]))
     return StageError(stage.name, failure["type"], failure["message"], failure.get("traceback", ""))
 
 

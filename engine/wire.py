@@ -19,6 +19,7 @@ from .views import Summary
 from .wire_limits import ChangeLimit, HeldLimits, LimitAnswer, ObserveLimit, ReleaseLimit, WantLimit
 from .wire_message import Message as Message
 from .wire_message import WireError as WireError
+from .wire_messages import GotMessages, HandMessages, PostMessage, SendMessage, TakeMessages
 
 #: A peer that announces a larger frame is cut off. A chunk of 1,000 children with 16 KiB of input each fits.
 FRAME_LIMIT_BYTES = 64 * 1024 * 1024
@@ -87,8 +88,8 @@ class OpenGroup(Message, tag="open_group"):
     closed: bool
 
 
-class CommitStage(Message, tag="commit"):
-    """Record a stage's outcome."""
+class CommitStage(Message, tag="commit", omit_defaults=True):
+    """Record a stage's outcome; with ``taken``, also that it has read these messages."""
 
     req: int
     n: int
@@ -100,6 +101,7 @@ class CommitStage(Message, tag="commit"):
     completed_at: int
     duration_ms: float
     ok: bool
+    taken: list[int] | None = None
 
 
 class CompleteRun(Message, tag="complete"):
@@ -303,6 +305,7 @@ class SummaryNews(Message, tag="summary"):
 AnyMessage = (
     WorkerHello | HeartbeatHello | Heartbeat | EnqueueChildren | OpenGroup | CommitStage | CompleteRun | FailRun
     | BlockRun | GiveSlot | WantSlot | Parked | Dropped | Spent | Activity
+    | SendMessage | TakeMessages | GotMessages | HandMessages | PostMessage
     | WantLimit | ReleaseLimit | ObserveLimit | LimitAnswer | ChangeLimit
     | Welcome | Assign | Adopted | Abandon | Recorded | NotRecorded | GroupSettled | Grant | ControlNow | Goodbye
     | ClientHello | Subscribe | Seen | ControlRequest | ControlAnswer | SummaryNews

@@ -33,13 +33,13 @@ class WorkerDesk:
     ) -> None:
         self._dispatcher, self._on_blocked, self._on_spent = dispatcher, on_blocked, on_spent
         self.activity: dict[str, tuple[float, list[wire.ActiveSlot]]] = {}
-        #: Who takes what only some runs say: limits, prompts.
+        #: Who takes what only some runs say: limits, messages, prompts.
         self.others: dict[type, Callable[[str, Peer, Any], None]] = {}
 
     def take(self, worker: str, peer: Peer, message: wire.AnyMessage) -> None:
         """Handle a message of a worker that was taken in; raises WireError for one that a worker does not say."""
         match message:
-            case wire.CommitStage():
+            case wire.CommitStage(taken=None):
                 self._commit(peer, message)
             case wire.EnqueueChildren():
                 self._enqueue(peer, message)

@@ -20,7 +20,7 @@ from .lease import SELECT_LIVE
 
 #: "Pool" in ASCII: tells our files from other SQLite files.
 APPLICATION_ID: Final = 0x506F6F6C
-SCHEMA_VERSION: Final = 2
+SCHEMA_VERSION: Final = 3
 #: A journal up to this size is looked through after a crash, which takes a second or two.
 LARGEST_CHECKED_BYTES: Final = 256 * 1024 * 1024
 NETWORK_FILE_SYSTEMS: Final = frozenset({"nfs", "nfs4", "cifs", "smb", "smb2", "smb3", "smbfs", "9p", "fuse.sshfs"})

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from poolboard import __version__, cli_doctor, cli_each, cli_journal, cli_limits, cli_start, cli_wishes
+from poolboard import __version__, cli_doctor, cli_each, cli_journal, cli_limits, cli_messages, cli_start, cli_wishes
 from poolboard.cli_options import Deed, Detach, Headless, Journal, Json, NewestRun, Run, Why, Workers
 from poolboard.exit_codes import MEANINGS
 
@@ -199,5 +199,7 @@ app.command()(cli_wishes.cancel)
 app.command()(cli_wishes.retry)
 app.command()(cli_wishes.workers)
 app.command()(cli_limits.limit)
+app.command()(cli_messages.send)
+app.command()(cli_messages.messages)
 app.command()(cli_doctor.doctor)
 app.add_typer(cli_journal.app, name="journal")

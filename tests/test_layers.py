@@ -16,6 +16,9 @@ FOLDERS = ("journal", "engine", "tui", "themes")
 PURE = (
     "engine/pool.py",
     "engine/replay.py",
+    "engine/address.py",
+    "engine/delivery.py",
+    "engine/patterns.py",
     "engine/admission.py",
     "engine/admission_reason.py",
     "engine/bucket.py",
@@ -84,6 +87,7 @@ def test_the_screen_and_the_command_line_see_the_journal_through_the_monitor_alo
         "poolboard.engine.restarts",
         "poolboard.engine.views",
         "poolboard.journal.errors",
+        "poolboard.journal.message_model",
         "poolboard.journal.states",
     }
     starters = {
@@ -91,7 +95,9 @@ def test_the_screen_and_the_command_line_see_the_journal_through_the_monitor_alo
         "poolboard.engine.authoring",
         "poolboard.engine.context",
         "poolboard.engine.limit_calls",
+        "poolboard.engine.message",
         "poolboard.engine.result",
+        "poolboard.engine.running",
     }
     #: The tools that look after files and processes themselves, whether or not a run is there.
     caretakers = {"doctor", "leftovers", "machine", "premises", "run_folders", "upkeep"}
