@@ -100,8 +100,9 @@ class PostOffice:
         if address.direct is None:
             later = "those that start later get it then"
             return f"message {accepted.number} to {address.shown}: {reached} there now, {later}"
-        waits = "" if reached and not address.stage else ": it waits until that starts"
-        return f"message {accepted.number} to {address.shown}{waits}"
+        if address.stage is not None:
+            return f"message {accepted.number} to {address.shown}: to that stage, now or when it starts"
+        return f"message {accepted.number} to {address.shown}{'' if reached else ': it waits until that starts'}"
 
     def send(self, worker: str, peer: Peer, message: wire_messages.SendMessage) -> None:
         """Record what a run sends."""
