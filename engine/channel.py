@@ -9,7 +9,10 @@ from . import wire
 from .wire_messages import SendMessage, TakeMessages
 
 #: What is answered once it is durable.
-Request = wire.EnqueueChildren | wire.CommitStage | wire.CompleteRun | wire.FailRun | SendMessage | TakeMessages
+Request = (
+    wire.EnqueueChildren | wire.CommitStage | wire.Charge | wire.CompleteRun | wire.FailRun
+    | SendMessage | TakeMessages
+)  # fmt: skip
 
 
 class Refusal(Exception):

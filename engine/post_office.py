@@ -6,7 +6,7 @@ dispatcher does not even ask it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
@@ -15,7 +15,7 @@ from poolboard.journal.errors import BadPayload, IdentityConflict, Refused
 from poolboard.journal.message_model import NewMessage, OpenMessage
 from poolboard.journal.model import Checkpoint, Token
 from poolboard.journal.sqlite import SqliteJournal
-from poolboard.journal.states import IllegalMove
+from poolboard.journal.states import TERMINAL_RUN, IllegalMove, RunStatus
 
 from . import faults, wire, wire_messages
 from .address import BadAddress, parse, path_of
@@ -41,6 +41,16 @@ class PostOffice:
         self._accepting = 0
         self._closed = False
 
+    @property
+    def served(self) -> dict[type, Callable[[str, Peer, Any], None]]:
+        """What workers say about messages, and who takes it."""
+        return {
+            wire_messages.SendMessage: self.send,
+            wire_messages.TakeMessages: self.take,
+            wire_messages.GotMessages: self.got,
+            wire.CommitStage: self.take_with_stage,
+        }
+
     # --- life ------------------------------------------------------------------------------------------------------
 
     async def load(self) -> None:
@@ -56,8 +66,10 @@ class PostOffice:
         for n in await reader.to_give_back(run):
             self.ended(n)
 
-    async def close(self) -> None:
-        """The root has ended: nothing waits any more."""
+    async def close(self, status: RunStatus) -> None:
+        """The coordinator winds up; if the root has ended, nothing waits any more."""
+        if status not in TERMINAL_RUN:
+            return
         self._closed = True
         if self._dispatcher.post is not None:
             await self._dispatcher.recorder.record(partial(messages.close_all, lease=self._dispatcher.lease))

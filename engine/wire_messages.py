@@ -59,3 +59,6 @@ class PostMessage(Message, tag="post_message"):
     mode: MessageMode
     value: str
     by: str
+
+
+AboutMessages = SendMessage | TakeMessages | GotMessages | HandMessages | PostMessage

@@ -13,9 +13,10 @@ from typing import Final, TypeVar
 
 from . import deleting, log
 from . import lease as leases
+from .clock import MachineClock
 from .driver import ADAPTER, Synchronous
 from .errors import StorageUnavailable
-from .file import Probe, file_system, open_writer
+from .file import open_writer
 from .model import (
     AppendOutcome,
     Event,
@@ -27,6 +28,7 @@ from .model import (
     RunVersion,
     SnapshotTail,
 )
+from .place import Probe, file_system
 from .reader import Reader
 from .together import TOGETHER
 from .transaction import Transaction
@@ -53,16 +55,20 @@ class SqliteJournal:
         fault: Fault | None = None,
         busy_limit_s: float = BUSY_LIMIT_S,
         probe: Probe = file_system,
+        machine: MachineClock | None = None,
     ) -> SqliteJournal:
         """Open the file, making it if it is missing and ``create`` is given.
 
         ``NORMAL`` may lose the newest commits when the power fails, never when a process dies. ``fault`` is called on
-        the writer's thread at ``journal.begun`` and ``journal.committed`` (after COMMIT, before anybody is told); it
-        may end the process, and must not raise. Raises JournalUnusable, StorageUnavailable.
+        the writer's thread at ``journal.begun``, ``journal.written`` (before COMMIT) and ``journal.committed`` (after
+        it, before anybody is told); it may end the process, and must not raise.
+        Raises JournalUnusable, StorageUnavailable.
         """
-        connection = await asyncio.to_thread(open_writer, path, create=create, synchronous=synchronous, probe=probe)
+        connection = await asyncio.to_thread(
+            open_writer, path, create=create, synchronous=synchronous, probe=probe, machine=machine
+        )
         try:
-            reader = await Reader.open(path)
+            reader = await Reader.open(path, machine)
         except BaseException:
             connection.close()
             raise

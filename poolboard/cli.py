@@ -6,8 +6,19 @@ from typing import Annotated
 
 import typer
 
-from poolboard import __version__, cli_doctor, cli_each, cli_journal, cli_limits, cli_messages, cli_start, cli_wishes
-from poolboard.cli_options import Deed, Detach, Headless, Journal, Json, NewestRun, Run, Why, Workers
+from poolboard import (
+    __version__,
+    cli_doctor,
+    cli_each,
+    cli_journal,
+    cli_limits,
+    cli_messages,
+    cli_parts,
+    cli_questions,
+    cli_start,
+    cli_wishes,
+)
+from poolboard.cli_options import Deed, Headless, Journal, Json, NewestRun, Workers
 from poolboard.exit_codes import MEANINGS
 
 EXIT_TABLE = "\n".join(f"{code:>4}  {meaning}" for code, meaning in MEANINGS.items())
@@ -96,108 +107,21 @@ def watch(run: NewestRun = None, journal: Journal = None, as_json: Json = False)
     return act
 
 
-@app.command()
-def status(run: NewestRun = None, journal: Journal = None, as_json: Json = False) -> Deed:
-    """Tell how a run stands: progress, stages, workers, result or error."""
-
-    def act() -> int:
-        from poolboard import cli_status
-
-        return cli_status.status(journal, run, as_json=as_json)
-
-    return act
-
-
-@app.command()
-def logs(
-    run: Run,
-    child: Annotated[int, typer.Argument(help="The child's number; 0 is the root.", metavar="CHILD", min=0)],
-    stage: Annotated[str | None, typer.Argument(help="Only this stage.", metavar="[STAGE]")] = None,
-    follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on until the child has ended.")] = False,
-    merge: Annotated[bool, typer.Option("--merge", help="All attempts, each line with stage and attempt.")] = False,
-    raw: Annotated[bool, typer.Option("--raw", help="The bytes as they are, also what drives a terminal.")] = False,
-    journal: Journal = None,
-    as_json: Json = False,
-) -> Deed:
-    """Print what a child wrote: for each stage, the newest attempt.
-
-    Example: poolboard logs 3f2a 17 -f
-    """
-
-    def act() -> int:
-        from poolboard import cli_logs
-
-        return cli_logs.logs(journal, run, child, stage, follow=follow, form=cli_logs.Form(merge, raw, as_json))
-
-    return act
-
-
-@app.command("list")
-def list_runs(journal: Journal = None, as_json: Json = False) -> Deed:
-    """List every run of the journal, newest first."""
-
-    def act() -> int:
-        from poolboard import cli_status
-
-        return cli_status.list_runs(journal, as_json=as_json)
-
-    return act
-
-
-@app.command()
-def pause(run: Run, why: Why = None, journal: Journal = None, as_json: Json = False) -> Deed:
-    """Start nothing new; what is active parks at its next stage boundary."""
-
-    def act() -> int:
-        from poolboard import cli_status
-
-        return cli_status.wish(journal, run, "pause", why=why, as_json=as_json)
-
-    return act
-
-
-@app.command()
-def resume(
-    run: Run,
-    why: Why = None,
-    accept_code: Annotated[
-        bool, typer.Option("--accept-code", help="Go on although the workflow's file was edited.")
-    ] = False,
-    journal: Journal = None,
-    detach: Detach = False,
-    as_json: Json = False,
-) -> Deed:
-    """Let a paused, stopped or crashed run go on, and follow it."""
-
-    def act() -> int:
-        from poolboard import cli_run
-
-        return cli_run.resume(journal, run, why=why, accept_code=accept_code, detach=detach, as_json=as_json)
-
-    return act
-
-
-@app.command()
-def stop(
-    run: Run,
-    now: Annotated[bool, typer.Option("--now", help="Give running stages no time to end.")] = False,
-    why: Why = None,
-    journal: Journal = None,
-    as_json: Json = False,
-) -> Deed:
-    """Start no new stage, end the running ones, keep everything recorded; the run stays resumable."""
-
-    def act() -> int:
-        from poolboard import cli_status
-
-        return cli_status.wish(journal, run, "stop now" if now else "stop", why=why, as_json=as_json)
-
-    return act
-
-
+app.command()(cli_questions.status)
+app.command("list")(cli_questions.list_runs)
+app.command()(cli_questions.wait)
+app.command()(cli_questions.events)
+app.command()(cli_questions.logs)
+app.command()(cli_questions.export)
+app.command()(cli_wishes.pause)
+app.command()(cli_wishes.resume)
+app.command()(cli_wishes.stop)
 app.command()(cli_wishes.cancel)
 app.command()(cli_wishes.retry)
+app.command()(cli_wishes.delete)
 app.command()(cli_wishes.workers)
+app.command()(cli_parts.slots)
+app.command()(cli_parts.concurrency)
 app.command()(cli_limits.limit)
 app.command()(cli_messages.send)
 app.command()(cli_messages.messages)

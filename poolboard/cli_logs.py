@@ -118,7 +118,7 @@ class _Printer:
         log = lines.log
         for text in texts:
             if self._form.as_json:
-                say(shapes.line({"stage": log.stage, "attempt": log.attempt, "text": text}))
+                say(shapes.line({"shape": shapes.VERSION, "stage": log.stage, "attempt": log.attempt, "text": text}))
             elif self._form.merged:
                 say(f"{visible(log.stage)}.{log.attempt} | {visible(text)}")
             else:

@@ -1,32 +1,48 @@
-"""Questions and wishes: status, list, pause, stop."""
+"""Questions: how runs stand, which there are; and how many workers a run is to have."""
 
 from __future__ import annotations
 
 import asyncio
-from typing import Literal
+import sys
+from collections.abc import Iterator
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
 
-from poolboard import exit_codes, shapes, words
-from poolboard.console import say, say_all
-from poolboard.engine.monitor import Monitor
-from poolboard.engine.views import Acknowledgement
+from poolboard import exit_codes, prometheus, shapes, words
+from poolboard.console import can_draw, say, say_all
+from poolboard.engine.errors import UserMistake
+from poolboard.headless import ticks
+from poolboard.selection import Selection, chosen
 from poolboard.session import opened, person
 
-Wish = Literal["pause", "stop", "stop now", "cancel"]
+if TYPE_CHECKING:
+    from poolboard.engine.monitor import Monitor
+    from poolboard.engine.views import RunView, Summary
+
+_HOME_AND_ERASE: Final = "\x1b[H\x1b[2J"
 
 
-def status(journal: str | None, prefix: str | None, *, as_json: bool) -> int:
-    """Tell everything about one run, or about the newest."""
-    return asyncio.run(_status(journal, prefix, as_json))
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """How ``status`` is to answer."""
+
+    as_json: bool = False
+    watch: bool = False
+    exit_code: bool = False
+    prometheus: bool = False
 
 
-def list_runs(journal: str | None, *, as_json: bool) -> int:
-    """Tell of every root run in the journal, newest first."""
-    return asyncio.run(_list(journal, as_json))
+def status(journal: str | None, selection: Selection, asking: Asking) -> int:
+    """Tell everything about the runs that are meant, or about the newest; return the exit status."""
+    if asking.prometheus and (asking.watch or asking.as_json):
+        raise UserMistake("--prometheus is a page of its own: no --watch or --json with it")
+    return asyncio.run((_watch if asking.watch else _status)(journal, selection, asking))
 
 
-def wish(journal: str | None, prefix: str, verb: Wish, *, why: str | None, as_json: bool) -> int:
-    """Ask a run's coordinator for something and tell its answer."""
-    return asyncio.run(_wish(journal, prefix, verb, why, as_json))
+def list_runs(journal: str | None, selection: Selection, *, as_json: bool) -> int:
+    """Tell of root runs in the journal, all or those that the filters admit: live ones first, then newest first."""
+    return asyncio.run(_list(journal, selection, as_json))
 
 
 def workers(journal: str | None, prefix: str, count: int, *, as_json: bool) -> int:
@@ -42,31 +58,71 @@ async def _workers(journal: str | None, prefix: str, count: int, as_json: bool) 
     return exit_codes.COMPLETED
 
 
-async def _status(journal: str | None, prefix: str | None, as_json: bool) -> int:
+async def _status(journal: str | None, selection: Selection, asking: Asking) -> int:
     async with opened(journal) as monitor:
-        summary = await monitor.status(await monitor.resolve(prefix))
-    say_all([shapes.line(shapes.of_summary(summary))] if as_json else words.status(summary))
+        summaries = [await monitor.status(run_id) for run_id in await _meant(monitor, selection)]
+        statuses = [run.status for run in await monitor.runs()] if asking.prometheus else []
+    if asking.prometheus:
+        say(prometheus.page(summaries, statuses).removesuffix("\n"))
+    for index, summary in enumerate(summaries):
+        if asking.as_json:
+            say(shapes.line(shapes.of_summary(summary)))
+        elif not asking.prometheus:
+            say_all(([""] if index else []) + list(words.status(summary)))
+    return _code(summaries) if asking.exit_code else exit_codes.COMPLETED
+
+
+async def _meant(monitor: Monitor, selection: Selection) -> list[str]:
+    if selection.is_empty:
+        return [await monitor.resolve(None)]
+    return [run.run_id for run in await chosen(monitor, selection)]
+
+
+def _code(summaries: list[Summary]) -> int:
+    """Return how the runs stand as an exit status, of several that of the gravest."""
+    codes = [exit_codes.of_status(summary.run.status) for summary in summaries]
+    found = [exit_codes.GOES_ON if code is None else code for code in codes]
+    return max(found, key=exit_codes.GRAVITY.index, default=exit_codes.COMPLETED)
+
+
+async def _watch(journal: str | None, selection: Selection, asking: Asking) -> int:
+    """Tell how one run stands, again whenever that changes, until it rests."""
+    async with opened(journal) as monitor:
+        ids = await _meant(monitor, selection)
+        if len(ids) != 1:
+            raise UserMistake("--watch is for one run; to see several: poolboard")
+        left: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        before: Summary | None = None
+        async with aclosing(ticks(monitor, ids[0], left)) as summaries:
+            async for summary in summaries:
+                if summary != before:
+                    _tell_again(summary, asking, first=before is None)
+                before = summary
+                if exit_codes.of_status(summary.run.status) is not None:
+                    return _code([summary]) if asking.exit_code else exit_codes.COMPLETED
+    raise AssertionError("a run is told of until somebody leaves")
+
+
+def _tell_again(summary: Summary, asking: Asking, *, first: bool) -> None:
+    if asking.as_json:
+        say(shapes.line(shapes.of_summary(summary)))
+    elif can_draw(sys.stdout):
+        say(_HOME_AND_ERASE + "\n".join(words.status(summary)))
+    else:
+        say_all(([] if first else [""]) + list(words.status(summary)))
+
+
+async def _list(journal: str | None, selection: Selection, as_json: bool) -> int:
+    async with opened(journal) as monitor:
+        found = await (monitor.runs() if selection.is_empty else chosen(monitor, selection))
+    say_all(_listed(found, selection, as_json))
     return exit_codes.COMPLETED
 
 
-async def _list(journal: str | None, as_json: bool) -> int:
-    async with opened(journal) as monitor:
-        found = await monitor.runs()
-    say_all([shapes.line([shapes.of_run(run) for run in found])] if as_json else words.runs(found, words.wall_ms()))
-    return exit_codes.COMPLETED
-
-
-async def _wish(journal: str | None, prefix: str, verb: Wish, why: str | None, as_json: bool) -> int:
-    async with opened(journal) as monitor:
-        run_id = await monitor.resolve(prefix)
-        given = await _acknowledged(monitor, run_id, verb, why)
-    say(shapes.line(shapes.of_acknowledgement(run_id, given)) if as_json else words.shown(given.message))
-    return exit_codes.COMPLETED
-
-
-async def _acknowledged(monitor: Monitor, run_id: str, verb: Wish, why: str | None) -> Acknowledgement:
-    if verb == "pause":
-        return await monitor.pause(run_id, person(), why)
-    if verb == "cancel":
-        return await monitor.cancel(run_id, person(), why)
-    return await monitor.stop(run_id, person(), why, now=verb == "stop now")
+def _listed(found: list[RunView], selection: Selection, as_json: bool) -> Iterator[str]:
+    if as_json:
+        yield shapes.line([shapes.of_run(run) for run in found])
+    elif not found and not selection.is_empty:
+        yield "no run is like that"
+    else:
+        yield from words.runs(found, words.wall_ms())

@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -46,6 +46,7 @@ class Manners:
     quiet: bool = False
     in_order: bool = False
     joblog: Path | None = None
+    budget: dict[str, float] = field(default_factory=dict)
 
 
 def dry_run(job: Job, source: Source, manners: Manners) -> int:
@@ -79,7 +80,10 @@ def start(job: Job, source: Source, manners: Manners) -> int:
     name = manners.name or words.shown(job.title)[:NAME_LIMIT]
     inputs = {"job": asdict(job)}
     limits = job.limits or {}
-    request = RunRequest(f"{each.__file__}:each", inputs, manners.journal, workers, slots, name, limits=limits)
+    budget = manners.budget
+    request = RunRequest(
+        f"{each.__file__}:each", inputs, manners.journal, workers, slots, name, limits=limits, budget=budget
+    )
     run_id = asyncio.run(start_run(request))
     feeder = Feeder(template, wanted, _folder(run_id) / LIST_FILE)
     feeder.start()

@@ -14,6 +14,7 @@ RESUMABLE: Final = 3
 BLOCKED: Final = 4
 STORAGE: Final = 5
 FAULT: Final = 70
+GOES_ON: Final = 124
 HANGUP: Final = 129
 INTERRUPTED: Final = 130
 BROKEN_PIPE: Final = 141
@@ -28,6 +29,7 @@ MEANINGS: Final[dict[int, str]] = {
     BLOCKED: "the run is blocked: it cannot go on without a person",
     STORAGE: "the journal's storage did not answer",
     FAULT: "a fault of Poolboard itself",
+    GOES_ON: "the run still goes on (wait --timeout, status --exit-code)",
     HANGUP: "the terminal went away (SIGHUP)",
     INTERRUPTED: "interrupted (^C); a started run goes on",
     BROKEN_PIPE: "nobody read the output any more (SIGPIPE)",
@@ -44,6 +46,9 @@ _BY_STATUS: Final[dict[ShownStatus, int]] = {
     "crashed": RESUMABLE,
     "blocked": BLOCKED,
 }
+
+#: Of several runs the one that asks most of the reader decides how the command ends: the last of these.
+GRAVITY: Final = (COMPLETED, RESUMABLE, BLOCKED, FAILED, GOES_ON)
 
 
 def of_status(status: ShownStatus) -> int | None:

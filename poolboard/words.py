@@ -89,6 +89,15 @@ def status(summary: Summary) -> Iterator[str]:
     if run.ended_at is None and (run.control.why or run.control.by):
         why = shown(run.control.why or "no reason given")
         yield f"control      {run.control.state} by {shown(run.control.by or '?')}: {why}"
+    for hold in summary.holds:
+        by = f" by {shown(hold.by)}" if hold.by else ""
+        why = f": {shown(hold.why)}" if hold.why else ""
+        state = "drained" if hold.scope == "worker" else "paused"
+        left = f", {hold.active} not there yet" if hold.active else ""
+        yield f"held         {hold.scope} {shown(hold.name)} {state}{by}, {hold.parked} parked{left}{why}"
+    for usage in summary.usage:
+        limit = "" if usage.limit is None else f" of {usage.limit:g}"
+        yield f"used         {shown(usage.name)} {usage.used:g}{limit}"
     for worker in summary.workers:
         told = f"pid {worker.pid}, {worker.active} of {several(worker.slots, 'slot')} in use, {size(worker.rss_bytes)}"
         yield f"worker       {shown(worker.id)}: {told}, {several(worker.restarts, 'restart')}"

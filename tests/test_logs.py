@@ -89,7 +89,7 @@ def test_a_childs_log_is_told_by_stage_and_drives_no_terminal(
     merged = poolboard("logs", run_id, "1", "first", "--merge")
     assert merged.out == "first.1 | one^[]0;PWN^G\nfirst.1 | two \\x9b2J <U+202E>\n"
     told = [json.loads(line) for line in poolboard("logs", run_id, "1", "second", "--json").out.splitlines()]
-    assert told == [{"stage": "second", "attempt": 1, "text": text} for text in ("begun", "ended")]
+    assert told == [{"shape": 1, "stage": "second", "attempt": 1, "text": text} for text in ("begun", "ended")]
 
     raw = subprocess.run(
         [sys.executable, "-m", "poolboard", "logs", run_id, "1", "first", "--raw"], capture_output=True, timeout=60

@@ -8,6 +8,9 @@ from typing import ClassVar, Final
 
 # Textual reads it at import: on terminals without the Kitty protocol, esc alone waits this long (ms).
 os.environ.setdefault("ESCDELAY", "25")
+# Likewise: a key waits for the next frame, at 60 a second 8 ms on average. Over SSH each frame costs more than that.
+if "SSH_CONNECTION" not in os.environ:
+    os.environ.setdefault("TEXTUAL_FPS", "120")
 
 from textual.app import App
 from textual.binding import Binding, BindingType
@@ -17,6 +20,7 @@ from poolboard.engine.errors import EngineError
 from poolboard.engine.monitor import Monitor
 from poolboard.journal.errors import JournalError
 
+from . import memory
 from .board_screen import BoardScreen
 from .clock import Clock
 from .messages import ThemeChosen
@@ -43,6 +47,7 @@ class PoolboardApp(App[int]):
     """Shows the runs of one journal; ``run_id`` opens that run's board. Never writes, never runs user code.
 
     ``clock``, ``pace``, ``ascii`` and ``source`` are for pictures drawn from a recording; else they are found out.
+    Without ``hints`` nothing is said to a newcomer.
     """
 
     CSS_PATH = Path(__file__).with_name("poolboard.tcss")
@@ -64,6 +69,7 @@ class PoolboardApp(App[int]):
         pace: Pace | None = None,
         ascii: bool | None = None,
         source: Source | None = None,
+        hints: bool = True,
     ) -> None:
         self._folder: Final = config_folder()
         ours = load_themes()
@@ -83,6 +89,7 @@ class PoolboardApp(App[int]):
         self._pace: Final = pace or pace_for()
         self._ascii: Final = wants_ascii() if ascii is None else ascii
         self._source: Source | None = source
+        self._hints: Final = hints
         self.refusal: EngineError | JournalError | None = None
         for one in self._themes.values():
             self.register_theme(one.to_textual())
@@ -102,7 +109,9 @@ class PoolboardApp(App[int]):
             self.exit(2, return_code=2)
             return
         person = os.environ.get("USER") or os.environ.get("LOGNAME") or f"uid {os.getuid()}"
-        session = Session(source, self._clock, self._pace, self._ascii, self._read_only, self.preferences, person, home)
+        session = Session(
+            source, self._clock, self._pace, self._ascii, self._read_only, self.preferences, person, home, self._hints
+        )
         await self.push_screen(RunsScreen(session))
         if home is not None:
             await self.push_screen(BoardScreen(session, home))
@@ -157,6 +166,7 @@ def run_dashboard(journal: str | None = None, run_id: str | None = None, read_on
     0: left or detached; 143, 129, 131: ended by SIGTERM, SIGHUP, SIGQUIT; 1: a fault in the dashboard, its traceback
     on stderr after the terminal was given back. Raises UserMistake, JournalUnusable, StorageUnavailable.
     """
+    memory.begin()
     app = PoolboardApp(journal, run_id, read_only=read_only)
     try:
         app.run()

@@ -51,9 +51,7 @@ class BoardKeys(ControlScreen):
         self._to_view(VIEWS[VIEWS.index(self._lists.view) - 1])
 
     def _to_view(self, view: View) -> None:
-        self._lists.to_view(view)
-        if view == "timeline":
-            self._lists.timeline.settle(self._look())
+        self._lists.to_view(view, self._look())
         for bar in self.query(FilterBar):
             bar.set_class(bar is not self._filter_bar, "-away")
         if view == "journal" and self._events_worker is None:

@@ -82,23 +82,24 @@ class BoardLists(Vertical):
         return self.children_table.rows.upsert(rows)
 
     def settle(self, summary: Summary, look: Look) -> None:
-        """Bring all tables up to date."""
+        """Bring the lists up to date, and the screen as far as somebody sees it."""
         self._stages.rows.replace(summary.stages)
         self.failures_table.rows.replace(self.failures.groups())
         self._workers.rows.replace(summary.workers)
         self._slots.rows.replace(summary.active)
-        for table in (self._stages, self._workers, self._slots):
-            table.settle(look)
-        self.failures_table.settle(look)
-        self.events.settle(look)
-        self.settle_children(look)
+        self._stages.settle(look)
+        self.settle_front(look)
 
-    def settle_children(self, look: Look) -> None:
-        """Bring the children up to date: they may have changed, or time went by."""
-        self.children_table.settle(look)
-        self.children_table.show_empty(self._nothing())
+    def settle_front(self, look: Look) -> None:
+        """Bring the list in front up to date: rows may have changed, or time went by. The others wait for their tab."""
         if self.view == "timeline":
             self.timeline.settle(look)
+        elif self.view == "journal":
+            self.events.settle(look)
+        else:
+            self.front.settle(look)
+        if self.view == "children":
+            self.children_table.show_empty(self._nothing())
 
     def filter_by(self, query: Query, text: str, look: Look) -> None:
         """Show only what the filter of the tab in front lets through."""
@@ -107,7 +108,7 @@ class BoardLists(Vertical):
             self.events.filter_by(query, text, look)
         else:
             self.children_table.rows.filter_by(query)
-            self.settle_children(look)
+            self.settle_front(look)
         self.show_tabs()
 
     # -- what is shown
@@ -133,10 +134,11 @@ class BoardLists(Vertical):
         """Show the line over the lists again."""
         self.query_one("#tabs", Line).show(self._tabs)
 
-    def to_view(self, view: View) -> None:
-        """Show another list, and give it the keys."""
+    def to_view(self, view: View, look: Look) -> None:
+        """Show another list as it is now, and give it the keys."""
         self.view = view
         self.query_one("#views", ContentSwitcher).current = view
+        self.settle_front(look)
         self.front.focus()
         self.show_tabs()
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from collections import deque
 from typing import ClassVar, Final
 
@@ -11,6 +10,7 @@ from textual.binding import BindingType
 
 from poolboard.engine.views import Summary
 
+from . import memory
 from .action import Scope, Situation
 from .actions import bindings
 from .board_header import BoardHeader
@@ -95,7 +95,7 @@ class BoardScreen(BoardKeys):
         self._held_changes += self._lists.take(message.rows)
         if self._lists.still_reading and not message.more:
             self._lists.still_reading = False
-            self.call_later(_settle_memory)
+            self.call_later(memory.settle)
         self._soon()
 
     def on_events_read(self, message: EventsRead) -> None:
@@ -138,7 +138,7 @@ class BoardScreen(BoardKeys):
         if self._hidden:
             return
         if self._frozen_at_s is None:
-            self._lists.settle_children(self._look())
+            self._lists.settle_front(self._look())
         self._show_lines()
 
     def _ticks(self) -> bool:
@@ -164,7 +164,9 @@ class BoardScreen(BoardKeys):
     def _show_lines(self) -> None:
         if self._frozen_at_s is None:
             late_s = self.session.clock.steady_s() - self._read_at_s
-            self._header.show(self.summary, Facts(self._short_id, late_s, self.session.ascii, tuple(self._rates)))
+            from_runs = self.session.home != self.run_id
+            facts = Facts(self._short_id, late_s, self.session.ascii, tuple(self._rates), from_runs)
+            self._header.show(self.summary, facts)
         self._lists.show_tabs()
         note = self.query_one("#banner", Line)
         note.set_class(bool(self._banner(80).left), "-shown")
@@ -198,9 +200,3 @@ class BoardScreen(BoardKeys):
     def do_refresh(self) -> None:
         self._feed.refresh()
         self._flush()
-
-
-def _settle_memory() -> None:
-    """Take the first load out of the collector's sight: full collections over 100,000 rows would be felt as stutter."""
-    gc.collect()
-    gc.freeze()

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeVar
 
-from textual.geometry import Region, Size
+from textual.geometry import Region
 
 from .columns import Look
+from .growth import grow
 from .list_paint import PaintedRows
 from .shape import Key
 
@@ -94,7 +95,7 @@ class MovingRows(PaintedRows[R]):
         return max(0, self.size.height - 1)
 
     def _grow(self) -> None:
-        self.virtual_size = Size(1, max(len(self.rows), len(self.empty)) + 1)
+        grow(self, max(len(self.rows), len(self.empty)) + 1)
 
     def _held_top(self, top: int, before: list[Key], line: int | None) -> int:
         """Return the new top line: what the person looks at stays where it is.

@@ -50,6 +50,7 @@ class PaintedRows(ScrollView, Generic[R], can_focus=True):
         self._placed: tuple[int, list[Placed[R]]] = (0, [])
         self._shown_columns = self.columns
         self._strips: dict[int, Strip] = {}  # what was painted last, by line
+        self._styles: dict[str, Style] = {}  # by part; "" is the list's own
 
     @property
     def shown_columns(self) -> tuple[Column[R], ...]:
@@ -62,6 +63,7 @@ class PaintedRows(ScrollView, Generic[R], can_focus=True):
         super().notify_style_update()
         self._placed = (0, [])
         self._strips.clear()
+        self._styles.clear()
 
     def render_line(self, y: int) -> Strip:
         strip = self._strips[y] = self._line(y)
@@ -74,7 +76,7 @@ class PaintedRows(ScrollView, Generic[R], can_focus=True):
         index = self.scroll_offset.y + y - 1
         if index < len(self.rows):
             return self._row(index, cells)
-        plain = self.rich_style
+        plain = self._plain_style
         if not len(self.rows) and y <= len(self.empty):
             style = plain + self._tone("table--empty")
             return Strip([Segment(fit("  " + self.empty[y - 1], cells), style)], cells)
@@ -100,9 +102,9 @@ class PaintedRows(ScrollView, Generic[R], can_focus=True):
             return self._group(group, here=key == self.rows.cursor, cells=cells)
         row = self.rows.get(key)
         if row is None:
-            return Strip.blank(cells, self.rich_style)
+            return Strip.blank(cells, self._plain_style)
         here, marked = key == self.rows.cursor, key in self.rows.marks
-        base = self.rich_style
+        base = self._plain_style
         if marked:
             base += self._tone("table--marked")
         if here:
@@ -128,7 +130,7 @@ class PaintedRows(ScrollView, Generic[R], can_focus=True):
 
     def _group(self, group: Group, *, here: bool, cells: int) -> Strip:
         """A group's line: its name may be anybody's text, so it is fitted like every cell."""
-        style = self.rich_style + self._tone("table--group")
+        style = self._plain_style + self._tone("table--group")
         if here:
             style += self._tone("table--cursor")
         sign = ("+-" if self.look.ascii else "▸▾")[group.is_open]
@@ -136,7 +138,18 @@ class PaintedRows(ScrollView, Generic[R], can_focus=True):
         return Strip([Segment(fit(words, cells), style)], cells)
 
     def _tone(self, name: str) -> Style:
-        return self.get_component_rich_style(name, partial=True)
+        """Return a part's style. Textual asks every ancestor each time: kept here, for a row asks ten times."""
+        style = self._styles.get(name)
+        if style is None:
+            style = self._styles[name] = self.get_component_rich_style(name, partial=True)
+        return style
+
+    @property
+    def _plain_style(self) -> Style:
+        style = self._styles.get("")
+        if style is None:
+            style = self._styles[""] = self.rich_style
+        return style
 
     def _columns_at(self, cells: int) -> list[Placed[R]]:
         if self._placed[0] != cells:

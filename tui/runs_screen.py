@@ -9,6 +9,7 @@ from textual.binding import BindingType
 
 from poolboard.engine.views import RunView
 
+from . import memory
 from .action import Scope, Situation
 from .actions import bindings
 from .board_screen import BoardScreen
@@ -110,7 +111,9 @@ class RunsScreen(ControlScreen):
     # -- what comes in
 
     def on_runs_read(self, message: RunsRead) -> None:
-        self._read = True
+        if not self._read:
+            self._read = True
+            self.call_later(memory.settle)
         self._rates.take(message.runs, self.session.clock.steady_s())
         self._rows.replace(message.runs)
         self._short.clear()

@@ -9,11 +9,11 @@ from typing import ClassVar, Final, NamedTuple
 from rich.segment import Segment
 from textual import events
 from textual.binding import Binding, BindingType
-from textual.geometry import Size
 from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
+from .growth import grow
 from .text import fit, visible, wrap
 
 #: More lines than this are not kept; the oldest leave and the pane says so.
@@ -152,7 +152,7 @@ class TextPane(ScrollView, can_focus=True):
         return rows
 
     def _grow(self) -> None:
-        self.virtual_size = Size(1, len(self._rows))
+        grow(self, len(self._rows))
 
     def _caught_up(self) -> None:
         if self.behind:
