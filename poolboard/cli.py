@@ -13,6 +13,7 @@ from poolboard import (
     cli_journal,
     cli_limits,
     cli_messages,
+    cli_metrics,
     cli_parts,
     cli_questions,
     cli_start,
@@ -125,5 +126,6 @@ app.command()(cli_parts.concurrency)
 app.command()(cli_limits.limit)
 app.command()(cli_messages.send)
 app.command()(cli_messages.messages)
+app.command()(cli_metrics.metrics)
 app.command()(cli_doctor.doctor)
 app.add_typer(cli_journal.app, name="journal")
