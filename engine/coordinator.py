@@ -132,7 +132,7 @@ class Coordinator:
         self.desk.failed_before = found.failed
         self.scopes.load(await self._journal.reader.holds(self._lease.number))
         await self._open_limits(found)
-        await self.post.load()
+        await self.post.load({item.n for item in found.work})
         takeover.begin(found, self.dispatcher)
         await self.sizes.load(self._journal.reader, self._lease.number)
         await self.recorder.drain()

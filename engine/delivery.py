@@ -6,7 +6,7 @@ touches what it changes: a run that starts looks its own path up, a receipt its 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -71,10 +71,12 @@ class Delivery:
     def __len__(self) -> int:
         return len(self._open)
 
-    def known(self, receipts: Iterable[tuple[int, int, ReceiptState]]) -> None:
-        """Take in receipts (message, n, state) that the journal holds."""
-        for number, n, state in receipts:
-            self._receipts.setdefault(n, {})[number] = state
+    def known(self, receipts: Iterable[tuple[int, ReceiptState, list[int]]], live: Container[int]) -> None:
+        """Take in the receipts (message, state, recipients) that the journal holds, of runs that go on."""
+        for number, state, recipients in receipts:
+            for n in recipients:
+                if n in live:
+                    self._receipts.setdefault(n, {})[number] = state
 
     def accept(self, message: OpenMessage) -> list[int]:
         """Take in a message that is recorded; return the runs that are there to get it."""

@@ -6,7 +6,7 @@ dispatcher does not even ask it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from functools import partial
 from typing import Any
 
@@ -34,7 +34,7 @@ class PostOffice:
 
     def __init__(self, journal: SqliteJournal, dispatcher: Dispatcher) -> None:
         self._journal, self._dispatcher = journal, dispatcher
-        self._delivery = Delivery()
+        self.delivery = Delivery()
         self._receipts: list[tuple[int, int]] = []
         self._writing = False
         #: Messages under way to the journal: they must not get past the limit together.
@@ -53,16 +53,16 @@ class PostOffice:
 
     # --- life ------------------------------------------------------------------------------------------------------
 
-    async def load(self) -> None:
-        """Go on with what an earlier coordinator left; called before any work is in the pool."""
+    async def load(self, live: Container[int]) -> None:
+        """Go on with what an earlier coordinator left, before any work is in the pool; ``live`` work has not ended."""
         reader, run = self._journal.reader.messages, self._dispatcher.lease.number
         waiting = await reader.waiting(run)
         if not waiting:
             return
         self._open()
-        self._delivery.known(await reader.receipts(run))
+        self.delivery.known(await reader.receipts(run), live)
         for message in waiting:
-            self._delivery.accept(message)
+            self.delivery.accept(message)
         for n in await reader.to_give_back(run):
             self.ended(n)
 
@@ -79,7 +79,7 @@ class PostOffice:
         if self._dispatcher.post is None:
             self._dispatcher.post = self
             for n in self._dispatcher.tokens:
-                self._delivery.start(n, self._path(n))
+                self.delivery.start(n, self._path(n))
 
     # --- sending ---------------------------------------------------------------------------------------------------
 
@@ -143,7 +143,7 @@ class PostOffice:
     def _accept(self, message: OpenMessage) -> int:
         """Hand a message that is recorded to those who are there; return how many that are."""
         self._open()
-        there = [n for n in self._delivery.accept(message) if n in self._dispatcher.tokens]
+        there = [n for n in self.delivery.accept(message) if n in self._dispatcher.tokens]
         for n in there:
             self._hand(self._dispatcher.tokens[n], [message])
         if message.direct is not None and message.direct not in self._dispatcher.pool.items:
@@ -152,25 +152,25 @@ class PostOffice:
 
     @property
     def _full(self) -> bool:
-        return len(self._delivery) + self._accepting >= OPEN_LIMIT
+        return len(self.delivery) + self._accepting >= OPEN_LIMIT
 
     # --- handing over ----------------------------------------------------------------------------------------------
 
     def started(self, token: Token) -> None:
         """An attempt begins, or is adopted: it gets everything that its run has not taken."""
-        letters = self._delivery.start(token.n, self._path(token.n))
+        letters = self.delivery.start(token.n, self._path(token.n))
         if letters:
             self._hand(token, letters)
 
     def ended(self, n: int) -> None:
         """A work item has settled."""
-        if left := self._delivery.end(n):
+        if left := self.delivery.end(n):
             self._give_back(n, left)
 
     def got(self, worker: str, peer: Peer, message: wire_messages.GotMessages) -> None:
         """A run has messages: a receipt each, written together with all that come while a write is under way."""
         if self._dispatcher.token(message.n, message.generation) is not None:
-            self._receipts += [(number, message.n) for number in self._delivery.deliver(message.n, message.numbers)]
+            self._receipts += [(number, message.n) for number in self.delivery.deliver(message.n, message.numbers)]
             self._write_receipts()
 
     def _write_receipts(self) -> None:
@@ -245,7 +245,7 @@ class PostOffice:
 
     def _taken(self, peer: Peer, req: int, n: int, numbers: list[int], result: Any) -> None:
         if self._answered(peer, req, "coordinator.taken", result):
-            self._delivery.take(n, numbers)
+            self.delivery.take(n, numbers)
 
     # --- giving back -----------------------------------------------------------------------------------------------
 

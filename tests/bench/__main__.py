@@ -12,7 +12,7 @@ from typing import Final
 from poolboard.engine.errors import EngineError
 from poolboard.journal.errors import JournalError
 
-from . import attach, commands, demo, each, journal, keys, machine, pool, report
+from . import attach, commands, demo, each, journal, keys, machine, messages, pool, report
 from .figure import Section, Unmeasured
 from .peers import section as peers
 
@@ -24,6 +24,7 @@ SECTIONS: Final[dict[str, Callable[[], Awaitable[Section]]]] = {
     "keys": keys.measure,
     "each": each.measure,
     "commands": commands.measure,
+    "messages": messages.measure,
     "peers": peers.measure,
 }
 FOLDER: Final = Path(__file__).parent

@@ -105,7 +105,7 @@ def test_a_receipt_is_asked_for_once() -> None:
     delivery.accept(pattern(10, "**"))
     assert delivery.deliver(1, [10]) == [10]
     assert delivery.deliver(1, [10, 99]) == []
-    delivery.known([(10, 2, "taken")])
+    delivery.known([(10, "taken", [2, 3])], {2})
     assert delivery.deliver(2, [10]) == []
     assert delivery.start(2, path_of((2,))) == []
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from poolboard.journal import messages, queue
+from poolboard.journal import message_reader, messages, queue
 from poolboard.journal.errors import BadPayload
 from poolboard.journal.message_model import MessageTotals, NewMessage, OpenMessage
 
@@ -144,13 +144,19 @@ async def test_m17_a_list_names_five_recipients_a_message_those_that_need_somebo
     assert await reader.page(1, number, 10) == []
 
 
-async def test_a_coordinator_reads_the_receipts_of_runs_that_go_on_only(run: StartedRun) -> None:
-    first, _ = await run.claimed_child("a"), await run.claimed_child("b", "w2")
-    number = await sent(run, said())
-    await run.do(messages.deliver, [(number, 1), (number, 2)])
-    assert await run.journal.reader.messages.receipts(1) == [(number, 1, "delivered"), (number, 2, "delivered")]
-    await end(run, first)
-    assert await run.journal.reader.messages.receipts(1) == [(number, 2, "delivered")]
+async def test_a_coordinator_reads_the_receipts_of_open_messages(
+    run: StartedRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    token = await run.claimed_child("a")
+    await run.enqueue(run.child("b"))
+    first, second = await sent(run, said()), await sent(run, said(), "k2")
+    gone = await sent(run, said(to=1), "k3")
+    await run.do(messages.deliver, [(first, 1), (first, 2), (second, 2), (gone, 1)])
+    await run.do(messages.take, token, run.checkpoint(key="inbox", stage=""), [first, gone])
+    expected = [(first, "delivered", [2]), (first, "taken", [1]), (second, "delivered", [2])]
+    for page in (1, 2, 2_000):
+        monkeypatch.setattr(message_reader, "PAGE", page)
+        assert await run.journal.reader.messages.receipts(1) == expected
 
 
 async def test_a_run_with_messages_is_deleted_whole(run: StartedRun) -> None:
