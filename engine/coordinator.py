@@ -17,7 +17,7 @@ from poolboard.journal.sqlite import SqliteJournal
 from poolboard.journal.states import SETTLED_WORK, IllegalMove, RunStatus
 from poolboard.journal.transaction import Transaction
 
-from . import hooks, takeover, wire, wire_limits, wire_prompts
+from . import hooks, takeover, wire, wire_limits, wire_messages, wire_prompts
 from .client_desk import ClientDesk
 from .control import CANCEL_KEY, Controller
 from .dispatch import Dispatcher
@@ -32,6 +32,7 @@ from .payload import dumps
 from .peers import Peer
 from .pool import Pool
 from .pool_events import Adopted, NotHeld, WorkerJoined, WorkerLost, WorkerRetiring
+from .post_office import PostOffice
 from .progress import Progress
 from .prompt_desk import PromptDesk
 from .recorder import Recorder
@@ -84,6 +85,9 @@ class Coordinator:
         self.prompts = self.progress.prompts = PromptDesk(self.dispatcher, lambda: self.controller.closing, run.read_at)
         self.desk.others[wire_prompts.AskPrompt] = self.prompts.ask
         self.clients.others |= {wire_prompts.AnswerPrompt: self.prompts.answer, wire_prompts.Why: self._why}
+        self.post = PostOffice(journal, self.dispatcher)
+        self.desk.others |= self.post.served
+        self.clients.others[wire_messages.PostMessage] = self.post.post
         self._peers: dict[Peer, str] = {}
         self._takeover: takeover.Takeover | None = None
         #: Once the run is at rest: the hook that is to be run for it.
@@ -138,6 +142,7 @@ class Coordinator:
         self.prompts.load(asked)
         if not asked and self._run.status == "awaiting_input":  # its child ended with the earlier coordinator
             await self.recorder.record(partial(queue.set_status, lease=self._lease, status="running"))
+        await self.post.load({item.n for item in found.work})
         takeover.begin(found, self.dispatcher)
         await self.sizes.load(self._journal.reader, self._lease.number)
         await self.recorder.drain()
@@ -279,6 +284,8 @@ class Coordinator:
         for token, starts in adopted:
             self.dispatcher.tokens[token.n] = token
             peer.send(wire.Adopted(n=token.n, generation=token.generation, epoch=token.epoch))
+            if self.dispatcher.post is not None:
+                self.post.started(token)
             self.dispatcher.feed(Adopted(token.n, token.generation, starts, worker))
         for item in self._takeover.held_by(worker) if self._takeover else []:
             if item.n not in {token.n for token, _ in adopted}:
@@ -383,6 +390,7 @@ class Coordinator:
         await self.fleet.stop()
         if self.limits is not None:
             await self.limits.leave()
+        await self.post.close(status)
         await self.recorder.drain()
         end = self._finish if status == "completed" else self.controller.stopped_member(status, error)
         self.hook_due = await self.recorder.record(partial(self._ended, end))

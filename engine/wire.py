@@ -1,8 +1,7 @@
 """Everything that processes say to each other, and the one codec for it.
 
-A frame is a length (4 bytes, big endian) and a JSON array of messages, so that what queued travels together.
-Messages are wishes and news; facts are in the journal. Nothing here opens a socket. msgspec rather than pydantic, as
-measured: building thirty pydantic models cost every process 120 to 200 ms of CPU at its start.
+A frame is a length (4 bytes, big endian) and a JSON array of messages: what queued travels together. Facts are in the
+journal. msgspec, not pydantic: thirty pydantic models cost each process 120 to 200 ms of CPU at its start (measured).
 """
 
 from __future__ import annotations
@@ -19,6 +18,7 @@ from .views import Summary
 from .wire_limits import HeldLimits, LimitMessage
 from .wire_message import Message as Message
 from .wire_message import WireError as WireError
+from .wire_messages import AboutMessages
 from .wire_prompts import PromptMessage
 from .wish import Verb
 
@@ -85,8 +85,8 @@ class OpenGroup(Message, tag="open_group"):
     closed: bool
 
 
-class CommitStage(Message, tag="commit"):
-    """Record a stage's outcome."""
+class CommitStage(Message, tag="commit", omit_defaults=True):
+    """Record a stage's outcome; with ``taken``, also that it has read these messages."""
 
     req: int
     n: int
@@ -98,6 +98,7 @@ class CommitStage(Message, tag="commit"):
     completed_at: int
     duration_ms: float
     ok: bool
+    taken: list[int] | None = None
 
 
 class Charge(Message, tag="charge"):
@@ -337,7 +338,7 @@ class SummaryNews(Message, tag="summary"):
 
 AnyMessage = (
     WorkerHello | HeartbeatHello | Heartbeat | EnqueueChildren | OpenGroup | CommitStage | Charge | CompleteRun
-    | FailRun | BlockRun | GiveSlot | WantSlot | Parked | Dropped | Spent | Activity
+    | FailRun | BlockRun | GiveSlot | WantSlot | Parked | Dropped | Spent | Activity | AboutMessages
     | Welcome | Assign | Adopted | Abandon | Recorded | NotRecorded | GroupSettled | Grant | ControlNow | HoldRun
     | Goodbye | ClientHello | Subscribe | Seen | ControlRequest | ControlAnswer | SummaryNews
     | LimitMessage | PromptMessage
