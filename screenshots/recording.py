@@ -10,7 +10,17 @@ from typing import Final, NoReturn
 from pydantic import BaseModel, ConfigDict
 
 from poolboard.engine.errors import UserMistake
-from poolboard.engine.views import Acknowledgement, ChildPage, ChildRow, ChildView, Cursor, EventView, RunView, Summary
+from poolboard.engine.views import (
+    Acknowledgement,
+    ChildPage,
+    ChildRow,
+    ChildView,
+    Cursor,
+    EventView,
+    RunView,
+    StageDurations,
+    Summary,
+)
 
 FILE: Final = Path(__file__).with_name("recording.json")
 
@@ -28,6 +38,7 @@ class Recording(BaseModel):
     child: ChildView
     logs: dict[str, str]
     events: list[EventView] = []
+    durations: list[StageDurations] = []
 
 
 class Replay:
@@ -62,6 +73,12 @@ class Replay:
         if n != self.recording.child.row.n:
             raise UserMistake(f"child {n} is not in this recording")
         return self.recording.child
+
+    async def stage(self, run_id: str, name: str) -> StageDurations:
+        found = next((one for one in self.recording.durations if one.name == name), None)
+        if found is None:
+            raise UserMistake(f"no call of stage {name} was recorded")
+        return found
 
     async def read_log(self, path: str, offset: int = 0, limit: int = 262_144) -> bytes:
         return self.recording.logs.get(path, "").encode()[offset : offset + limit]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Iterable, Sequence
 from typing import Any, Final, Literal, get_args
 
 from textual.app import ComposeResult
@@ -20,7 +21,7 @@ from .line import Line, Piece, Sides
 from .list_line import list_line
 from .query import Query
 from .rows import Rows
-from .stage_list import STAGE_COLUMNS, STAGE_SHAPE
+from .stage_list import STAGE_SHAPE, stage_columns
 from .table import Table
 from .timeline_view import TimelineView
 from .units import count
@@ -28,6 +29,7 @@ from .worker_list import SLOT_COLUMNS, SLOT_SHAPE, WORKER_COLUMNS, WORKER_SHAPE
 
 View = Literal["children", "failures", "workers", "slots", "timeline", "journal"]
 VIEWS: Final[tuple[View, ...]] = get_args(View)
+_RATES_KEPT: Final = 60
 _READING: Final = ("", "Reading the journal…")
 
 
@@ -45,7 +47,9 @@ class BoardLists(Vertical):
         )
         # What fails and what moves is what a person looks for: it comes before what is done.
         self.children_table.choose_order("state")
-        self._stages = Table(Rows[StageView](STAGE_SHAPE), STAGE_COLUMNS, id="stages", ascii=ascii)
+        self.trends: Final[dict[str, deque[float]]] = {}
+        columns = stage_columns(self.trends)
+        self._stages = Table(Rows[StageView](STAGE_SHAPE), columns, id="stages", ascii=ascii)
         self.failures_table = Table(
             Rows[FailureGroup](FAILURE_SHAPE, follow_top=True),
             FAILURE_COLUMNS,
@@ -80,6 +84,16 @@ class BoardLists(Vertical):
         self.failures.take(rows)
         self.timeline.take(rows)
         return self.children_table.rows.upsert(rows)
+
+    def note_rates(self, stages: Iterable[StageView]) -> None:
+        """Keep how fast each stage goes now, for its sparkline; of no more stages than a summary lists."""
+        for stage in stages:
+            self.trends.setdefault(stage.name, deque(maxlen=_RATES_KEPT)).append(stage.rate_per_s)
+
+    @property
+    def stage_in_focus(self) -> StageView | None:
+        """The stage under the cursor, if the stages have the keys."""
+        return self._stages.current() if self._stages.has_focus else None
 
     def settle(self, summary: Summary, look: Look) -> None:
         """Bring the lists up to date, and the screen as far as somebody sees it."""
@@ -145,6 +159,8 @@ class BoardLists(Vertical):
     @property
     def has_row(self) -> bool:
         """Say whether the cursor is on something that can be opened."""
+        if self.stage_in_focus is not None:
+            return True
         if self.front.rows.group(self.front.rows.cursor) is not None:
             return True
         if self.view in ("failures", "journal"):

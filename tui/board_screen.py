@@ -79,6 +79,7 @@ class BoardScreen(BoardKeys):
         now_s = self.session.clock.steady_s()
         if now_s - self._rated_at_s >= _RATE_EVERY_S:
             self._rates.append(message.summary.rate_per_s)
+            self._lists.note_rates(message.summary.stages)
             self._rated_at_s = now_s
         self.summary, self._read_at_s = message.summary, now_s
         self._tell_restart(message.summary)

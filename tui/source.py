@@ -6,7 +6,16 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Protocol
 
-from poolboard.engine.views import Acknowledgement, ChildPage, ChildView, Cursor, EventView, RunView, Summary
+from poolboard.engine.views import (
+    Acknowledgement,
+    ChildPage,
+    ChildView,
+    Cursor,
+    EventView,
+    RunView,
+    StageDurations,
+    Summary,
+)
 
 
 class Source(Protocol):
@@ -24,6 +33,8 @@ class Source(Protocol):
     async def children(self, run_id: str, since: Cursor = ..., limit: int = ...) -> ChildPage: ...
 
     async def child(self, run_id: str, n: int) -> ChildView: ...
+
+    async def stage(self, run_id: str, name: str) -> StageDurations: ...
 
     async def read_log(self, path: str, offset: int = ..., limit: int = ...) -> bytes: ...
 
