@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -18,6 +18,7 @@ from poolboard.journal.states import SETTLED_WORK, IllegalMove, RunStatus
 from poolboard.journal.transaction import Transaction
 
 from . import hooks, takeover, wire, wire_limits, wire_messages, wire_prompts
+from .chores import keep_rates, renew_leases
 from .client_desk import ClientDesk
 from .control import CANCEL_KEY, Controller
 from .dispatch import Dispatcher
@@ -40,13 +41,12 @@ from .retrying import Retrying
 from .scopes import Scopes
 from .sizes import Sizes
 from .spending import Spending
-from .vigil import Vigil
 from .wishes import Wishes
 from .worker_desk import WorkerDesk
 
 log = logging.getLogger("poolboard")
-LEASE_RENEWAL_S = 5.0
-RATE_SAMPLE_S = 1.0
+
+
 #: How long an attached screen gets to take in the last summary.
 FAREWELL_S = 0.2
 
@@ -105,10 +105,7 @@ class Coordinator:
         await self._begin()
         self._folder.write_coordinator(CoordinatorFile(ProcessIdentity.own(), self._lease.epoch, self._socket))
         on_ready()
-        chores = [
-            asyncio.ensure_future(chore)
-            for chore in (self._renew_leases(), self.clients.run(), self._keep_rates(), self.spending.watch())
-        ]
+        chores = [asyncio.ensure_future(chore) for chore in self._chores()]
         for chore in chores:
             chore.add_done_callback(self._checked)
         try:
@@ -121,6 +118,15 @@ class Coordinator:
         if self._failure is not None:
             raise self._failure
         Path(self._socket).unlink(missing_ok=True)
+
+    def _chores(self) -> tuple[Coroutine[Any, Any, None], ...]:
+        """Return what goes on beside the run, for ever."""
+        return (
+            renew_leases(self._journal, self._lease, self.recorder, self.fleet, self._header.lease_s),
+            keep_rates(self.progress, lambda: not self.clients.watched and self.controller.state == "running"),
+            self.clients.run(),
+            self.spending.watch(),
+        )
 
     async def _begin(self) -> None:
         """Bring journal, pool and fleet to where the run goes on."""
@@ -196,26 +202,6 @@ class Coordinator:
                 await asyncio.sleep(FAREWELL_S if self.clients.watched else 0)
         for peer in list(self._peers):
             peer.close()
-
-    async def _renew_leases(self) -> None:
-        """Renew the root's lease and the work leases of living workers, before anything could expire."""
-        vigil = Vigil(self.fleet, self._header.lease_s)
-        while True:
-            await asyncio.sleep(min(LEASE_RENEWAL_S, self._header.lease_s / 6))
-            frozen = vigil.look()
-            live = [worker for worker in self.fleet.members if worker not in frozen]
-            await self._journal.renew_lease(self._lease)
-            for worker in live:
-                await self.recorder.record(
-                    partial(queue.renew, lease=self._lease, worker=worker, ttl_ms=self._lease_ms)
-                )
-
-    async def _keep_rates(self) -> None:
-        """Sample the rates while nobody watches, so that who looks in only once gets a rate and an ETA too."""
-        while True:
-            await asyncio.sleep(RATE_SAMPLE_S)
-            if not self.clients.watched and self.controller.state == "running":
-                await self.progress.sample()
 
     # --- peers -----------------------------------------------------------------------------------------------------
 

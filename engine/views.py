@@ -97,6 +97,20 @@ class StageView:
 
 
 @dataclass(frozen=True, slots=True)
+class StageDurations:
+    """How long the calls of one stage took. ``octaves``: (from, to, count), each twice as long as the one before."""
+
+    name: str
+    done: int
+    failed: int
+    mean_ms: float | None
+    p50_ms: float | None
+    p95_ms: float | None
+    p99_ms: float | None
+    octaves: tuple[tuple[float, float, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class WorkerView:
     """One worker process. ``restarts`` counts how often its place was filled again."""
 
