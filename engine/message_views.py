@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from poolboard.journal.message_model import MessageMode, ReceiptState
+
 
 @dataclass(frozen=True, slots=True)
 class RecipientView:
