@@ -11,6 +11,7 @@ from typing import Any, Literal, ParamSpec, TypeVar, overload
 
 from poolboard.journal.message_model import MessageMode
 
+from . import secrets
 from .attempt import Attempt
 from .authoring import Stage, Workflow, amounts_of
 from .authoring import stage as mark_stage
@@ -216,4 +217,4 @@ class Context:
     def progress(self, done: float, total: float | None = None, note: str = "") -> None:
         """Say how far the current stage is; seen on the screen, not recorded."""
         share = f"{done:g}" if total is None else f"{done:g}/{total:g}"
-        self._attempt.note = f"{share} {note}".strip()
+        self._attempt.note = secrets.masked(f"{share} {note}".strip())

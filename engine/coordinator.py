@@ -17,7 +17,7 @@ from poolboard.journal.sqlite import SqliteJournal
 from poolboard.journal.states import SETTLED_WORK, IllegalMove, RunStatus
 from poolboard.journal.transaction import Transaction
 
-from . import takeover, wire, wire_limits, wire_messages
+from . import hooks, takeover, wire, wire_limits
 from .client_desk import ClientDesk
 from .control import CANCEL_KEY, Controller
 from .dispatch import Dispatcher
@@ -82,10 +82,11 @@ class Coordinator:
         self.clients = ClientDesk(wishes, self.progress.summary)
         self.limits: LimitDesk | None = None
         self.post = PostOffice(journal, self.dispatcher)
-        self.desk.others |= self.post.served
-        self.clients.others[wire_messages.PostMessage] = self.post.post
+        self.post.serve(self.desk.others, self.clients.others)
         self._peers: dict[Peer, str] = {}
         self._takeover: takeover.Takeover | None = None
+        #: Once the run is at rest: the hook that is to be run for it.
+        self.hook_due: str | None = None
 
     # --- life ------------------------------------------------------------------------------------------------------
 
@@ -267,10 +268,7 @@ class Coordinator:
             self.limits.joined(worker, hello.limits)
         self.dispatcher.feed(WorkerJoined(worker, self.sizes.slots))
         for token, starts in adopted:
-            self.dispatcher.tokens[token.n] = token
-            peer.send(wire.Adopted(n=token.n, generation=token.generation, epoch=token.epoch))
-            if self.dispatcher.post is not None:
-                self.post.started(token)
+            self.dispatcher.adopted(token)
             self.dispatcher.feed(Adopted(token.n, token.generation, starts, worker))
         for item in self._takeover.held_by(worker) if self._takeover else []:
             if item.n not in {token.n for token, _ in adopted}:
@@ -377,11 +375,14 @@ class Coordinator:
             await self.limits.leave()
         await self.post.close(status)
         await self.recorder.drain()
-        if status == "completed":
-            await self.recorder.record(self._finish)
-        else:
-            await self.recorder.record(self.controller.stopped_member(status, error))
+        end = self._finish if status == "completed" else self.controller.stopped_member(status, error)
+        self.hook_due = await self.recorder.record(partial(self._ended, end))
         self._done.set()
+
+    def _ended(self, end: Callable[[Transaction], None], tx: Transaction) -> str | None:
+        """Record the end, and with it the hook that is due."""
+        end(tx)
+        return hooks.claim(tx, self._lease, self._header.hooks)
 
     def _finish(self, tx: Transaction) -> None:
         """The root has settled: what it left unsettled is cancelled, and the run ends as its root did."""

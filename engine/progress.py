@@ -27,6 +27,8 @@ ACTIVE_LIMIT, STAGE_LIMIT, WORKER_LIMIT, LABEL_CACHE_LIMIT = 200, 100, 64, 4096
 USAGE_INTERVAL_S = 1.0
 #: A lock that is held longer than that is told.
 BUSY_AFTER_S = 1.0
+#: A log that cannot be reused is told of from this size on, at which commits begin to wait for each other.
+HELD_FROM_BYTES = 16 * 1024 * 1024
 
 
 class Progress:
@@ -104,8 +106,15 @@ class Progress:
 
     def _busy(self) -> list[str]:
         busy_s = self._journal.busy_s
-        told = f"journal busy: another process has held its lock for {busy_s:.0f} s"
-        return [told] if busy_s > BUSY_AFTER_S else []
+        told = []
+        if busy_s > BUSY_AFTER_S:
+            told.append(f"journal busy: another process has held its lock for {busy_s:.0f} s")
+        if (held := self._journal.held_bytes) > HELD_FROM_BYTES:
+            told.append(
+                f"the journal's log has {held >> 20} MiB: another program holds an old state of the journal open, and "
+                "commits slow down until it lets go"
+            )
+        return told
 
     async def sample(self) -> None:
         """Note how far the run is."""

@@ -17,6 +17,7 @@ from poolboard.journal.reader import Reader
 from .child_view import child_view
 from .errors import AmbiguousRun, UnknownRun, UserMistake
 from .folder import RunFolder, chosen_journal
+from .hook_record import trouble
 from .identity import ProcessIdentity
 from .summary import ACTIVE_STATUSES, run_view, stage_views
 from .views import (
@@ -179,7 +180,7 @@ class RunReader:
             eta_s=None,
             parked=0,
             in_flight=0,
-            alerts=(f"the coordinator ended: {words}",) if words else (),
+            alerts=(f"the coordinator ended: {words}",) if words else _alerts_at_rest(row),
             stamp=row.changed,
             holds=tuple(
                 HoldView(hold.scope, hold.name, hold.who, hold.why, 0, 0)
@@ -187,6 +188,11 @@ class RunReader:
             ),
             usage=tuple(UsageView(name, used) for name, used in (await reader.usage(row.number)).items()),
         )
+
+
+def _alerts_at_rest(row: RunRow) -> tuple[str, ...]:
+    told = trouble(folder_of(row).path)
+    return (told,) if told else ()
 
 
 def child_row(work: WorkRow) -> ChildRow:

@@ -15,7 +15,7 @@ from typing import Any
 
 from poolboard.journal.reader import Reader
 
-from . import faults, hosting, logs, spawn, strays, wire, wire_limits, wire_messages
+from . import faults, hosting, logs, secrets, spawn, strays, wire, wire_limits, wire_messages
 from .attempt import Attempt, Gate, Surroundings
 from .channel import Channel
 from .definitions import Module, load
@@ -193,6 +193,7 @@ def main() -> Any:
     hosting.enter_worker()
     spawn.forget_import_root()
     settings = _read_settings()
+    secrets.take(os.environ, settings.run_id)
     logs.attribute_prints()
     logs.to_stderr()
     try:

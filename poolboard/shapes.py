@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
@@ -134,7 +134,8 @@ def of_acknowledgement(run_id: str, given: Acknowledgement) -> Shape:
 
 def of_counts(counts: Counts) -> Shape:
     """Return the children by state, with their total."""
-    return asdict(counts)
+    # Not asdict: it copies deeply, which takes four times as long, and a list may have ten thousand runs.
+    return {field.name: getattr(counts, field.name) for field in fields(counts)}
 
 
 def of_stage(stage: StageView) -> Shape:
