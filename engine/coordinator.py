@@ -17,7 +17,7 @@ from poolboard.journal.sqlite import SqliteJournal
 from poolboard.journal.states import SETTLED_WORK, IllegalMove, RunStatus
 from poolboard.journal.transaction import Transaction
 
-from . import hooks, takeover, wire, wire_limits, wire_messages, wire_prompts
+from . import hooks, takeover, wire, wire_limits, wire_prompts
 from .chores import keep_rates, renew_leases
 from .client_desk import ClientDesk
 from .control import CANCEL_KEY, Controller
@@ -86,8 +86,7 @@ class Coordinator:
         self.desk.others[wire_prompts.AskPrompt] = self.prompts.ask
         self.clients.others |= {wire_prompts.AnswerPrompt: self.prompts.answer, wire_prompts.Why: self._why}
         self.post = PostOffice(journal, self.dispatcher)
-        self.desk.others |= self.post.served
-        self.clients.others[wire_messages.PostMessage] = self.post.post
+        self.post.serve(self.desk.others, self.clients.others)
         self._peers: dict[Peer, str] = {}
         self._takeover: takeover.Takeover | None = None
         #: Once the run is at rest: the hook that is to be run for it.
@@ -268,10 +267,7 @@ class Coordinator:
             self.limits.joined(worker, hello.limits)
         self.dispatcher.feed(WorkerJoined(worker, self.sizes.slots))
         for token, starts in adopted:
-            self.dispatcher.tokens[token.n] = token
-            peer.send(wire.Adopted(n=token.n, generation=token.generation, epoch=token.epoch))
-            if self.dispatcher.post is not None:
-                self.post.started(token)
+            self.dispatcher.adopted(token)
             self.dispatcher.feed(Adopted(token.n, token.generation, starts, worker))
         for item in self._takeover.held_by(worker) if self._takeover else []:
             if item.n not in {token.n for token, _ in adopted}:

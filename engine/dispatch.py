@@ -100,6 +100,13 @@ class Dispatcher:
         token = self.tokens.get(n)
         return token if token is not None and token.generation == generation else None
 
+    def adopted(self, token: Token) -> None:
+        """An attempt that an earlier coordinator began goes on under this one."""
+        self.tokens[token.n] = token
+        self.send(token, wire.Adopted(n=token.n, generation=token.generation, epoch=token.epoch))
+        if self.post is not None:
+            self.post.started(token)
+
     def settle(self, n: int, *, failed: bool = False) -> None:
         """The end of a work item is durable."""
         self.tokens.pop(n, None)

@@ -6,7 +6,7 @@ dispatcher does not even ask it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Awaitable, Callable, Container, Iterable
 from functools import partial
 from typing import Any
 
@@ -41,15 +41,19 @@ class PostOffice:
         self._accepting = 0
         self._closed = False
 
-    @property
-    def served(self) -> dict[type, Callable[[str, Peer, Any], None]]:
-        """What workers say about messages, and who takes it."""
-        return {
+    def serve(
+        self,
+        workers: dict[type, Callable[[str, Peer, Any], None]],
+        clients: dict[type, Callable[[Any], Awaitable[str]]],
+    ) -> None:
+        """Take what workers and clients say about messages."""
+        workers |= {
             wire_messages.SendMessage: self.send,
             wire_messages.TakeMessages: self.take,
             wire_messages.GotMessages: self.got,
             wire.CommitStage: self.take_with_stage,
         }
+        clients[wire_messages.PostMessage] = self.post
 
     # --- life ------------------------------------------------------------------------------------------------------
 
