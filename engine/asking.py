@@ -13,7 +13,7 @@ from poolboard.journal.model import RunRow
 from .errors import CoordinatorGone, UserMistake
 from .intent import BEGUN, Errand
 from .ranges import ranges_of
-from .run_reader import RunReader, coordinator_of, folder_of, now_ms
+from .run_reader import RunReader, coordinator_of, folder_of
 from .summary import ACTIVE_STATUSES, run_view
 from .views import WHOLE, Acknowledgement, Part
 from .wish import SIZES, Wish, size_mistake
@@ -143,7 +143,7 @@ class Asking(RunReader):
         folder = folder_of(row)
         await start_coordinator(self._path, row.run_id, str(folder.path), errand)
         row = await self.row(row.run_id)
-        run = run_view(row, now_ms(), coordinator_alive=True)
+        run = run_view(row, coordinator_alive=True)
         return Acknowledgement(run.control, run.status, BEGUN[errand.intent])
 
     async def _ask(self, run_id: str, wish: Wish) -> Acknowledgement:
@@ -156,14 +156,14 @@ class Asking(RunReader):
         if row.ended_at is not None:
             raise UserMistake(f"run {run_id[:8]} has ended: it is {row.status}")
         if not coordinator_of(row).alive:
-            status = run_view(row, now_ms(), coordinator_alive=False).status
+            status = run_view(row, coordinator_alive=False).status
             raise UserMistake(f"run {run_id[:8]} is {status}; 'poolboard resume' goes on with it")
         async with connect(row) as client:
             answer = await say(client)
         row = await self.row(run_id)
         if not answer.ok:
             raise UserMistake(f"run {run_id[:8]}: {answer.message}")
-        run = run_view(row, now_ms(), coordinator_of(row).alive)
+        run = run_view(row, coordinator_of(row).alive)
         return Acknowledgement(run.control, run.status, answer.message)
 
 

@@ -67,7 +67,7 @@ class Progress:
         counted = Counter(item.stage for _, items in self._desk.activity.values() for item in items if item.stage)
         rates = {name: rate.per_s(now_s, SHORT_WINDOW_S) for name, rate in self._stage_rates.items()}
         return Summary(
-            run=run_view(row, time.time_ns() // 1_000_000, coordinator_alive=True),
+            run=run_view(row, coordinator_alive=True),
             stages=stage_views(
                 stages[:STAGE_LIMIT],
                 dict(counted),

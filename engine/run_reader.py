@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import time
 from pathlib import Path
 from typing import Self
 
@@ -78,8 +77,7 @@ class RunReader:
         reader = await self._opened()
         if reader is None:
             return []
-        at = now_ms()
-        found = [run_view(row, at, coordinator_of(row).alive) for row in await reader.runs()]
+        found = [run_view(row, coordinator_of(row).alive) for row in await reader.runs()]
         return sorted(found, key=lambda run: (run.status not in ACTIVE_STATUSES, -run.created_at))
 
     async def resolve(self, prefix: str | None) -> str:
@@ -169,7 +167,7 @@ class RunReader:
             raise JournalUnusable(f"there is no journal at {self._path}")
         stages = await reader.stages(row.number)
         coordinator = coordinator_of(row)
-        run = run_view(row, now_ms(), coordinator.alive)
+        run = run_view(row, coordinator.alive)
         words = folder_of(row).last_words() if run.status == "crashed" else None
         return Summary(
             run=run,
@@ -221,11 +219,6 @@ def folder_of(row: RunRow) -> RunFolder:
     """Return the run's state folder."""
     # Not through the pydantic model: a list of runs need not load pydantic for one path each.
     return RunFolder(Path(json.loads(row.header)["folder"]))
-
-
-def now_ms() -> int:
-    """Return the wall time in ms."""
-    return time.time_ns() // 1_000_000
 
 
 def _read_bytes(path: Path, offset: int, limit: int) -> bytes:

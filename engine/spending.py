@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import time
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 
@@ -64,7 +63,7 @@ class Spending:
         """Read what is used: a few kept numbers, however large the run is."""
         lease = self._dispatcher.lease
         row = await self._journal.get_run(lease.run_id)
-        elapsed_s = run_view(row, time.time_ns() // 1_000_000, coordinator_alive=True).elapsed_s
+        elapsed_s = run_view(row, coordinator_alive=True).elapsed_s
         usage = await self._journal.reader.usage(lease.number)
         self.used = {budget.DURATION: elapsed_s, budget.FAILURES: row.failed, **usage}
 

@@ -61,11 +61,11 @@ def counts_of(row: RunRow) -> Counts:
     return Counts(row.total, row.ready, row.leased, row.waiting, row.completed, row.failed, row.cancelled)
 
 
-def run_view(row: RunRow, now_ms: int, coordinator_alive: bool) -> RunView:
+def run_view(row: RunRow, coordinator_alive: bool) -> RunView:
     """Return the run as shown. Of a crashed run only the time up to its lease's last renewal counts."""
     elapsed_ms = row.active_ms
     if row.active_since is not None:
-        until = now_ms if coordinator_alive else now_ms - (row.lease_age_ms or 0)
+        until = row.read_at if coordinator_alive else row.read_at - (row.lease_age_ms or 0)
         elapsed_ms += max(0, until - row.active_since)
     status = shown_status(row, coordinator_alive)
     return RunView(

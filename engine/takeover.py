@@ -23,6 +23,7 @@ async def take_lease(journal: SqliteJournal, run_id: str) -> Lease:
     Raises RunElsewhere naming the living holder. Of two that race for a dead holder's lease exactly one wins, by epoch.
     """
     own = str(ProcessIdentity.own())
+    refused: LeaseHeld | None = None
     for _ in range(3):
         state = await journal.lease_state(run_id)
         holder = ProcessIdentity.parse(state.holder) if state.holder else None
@@ -32,9 +33,9 @@ async def take_lease(journal: SqliteJournal, run_id: str) -> Lease:
             if holder.is_alive():
                 raise RunElsewhere(f"run {run_id} is run by process {holder.pid} (epoch {state.epoch})")
             return await journal.acquire_lease(run_id, own, if_epoch=state.epoch)
-        except LeaseHeld:
-            continue
-    raise RunElsewhere(f"run {run_id} was taken by another coordinator just now")
+        except LeaseHeld as error:
+            refused = error
+    raise RunElsewhere(str(refused))
 
 
 @dataclass(slots=True)

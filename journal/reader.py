@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from .clock import MachineClock
 from .control import setting_key
 from .errors import RunNotFound
 from .event_types import CHECKPOINT_RECORDED, NOT_SNAPSHOTS
@@ -59,9 +60,9 @@ class Reader:
         self._rows, self._row = reading.rows, reading.row
 
     @classmethod
-    async def open(cls, path: Path) -> Reader:
+    async def open(cls, path: Path, machine: MachineClock | None = None) -> Reader:
         """Open an existing journal; raises JournalUnusable ("no journal at …")."""
-        return cls(await Reading.open(path))
+        return cls(await Reading.open(path, machine))
 
     @property
     def path(self) -> Path:

@@ -24,12 +24,6 @@ def table(duration: str | None, failures: int | None, usage: Sequence[str]) -> d
     return found
 
 
-def refuse(given: object) -> None:
-    """Raise UserMistake if limits, or an edited file, are given together with a part of a run."""
-    if given:
-        raise UserMistake("limits and --accept-code are of the whole run: not with --child, --stage or --worker")
-
-
 def _pair(word: str) -> tuple[str, float]:
     name, equals, text = word.partition("=")
     try:

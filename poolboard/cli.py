@@ -12,6 +12,7 @@ from poolboard import (
     cli_each,
     cli_journal,
     cli_limits,
+    cli_metrics,
     cli_parts,
     cli_questions,
     cli_start,
@@ -122,5 +123,6 @@ app.command()(cli_wishes.workers)
 app.command()(cli_parts.slots)
 app.command()(cli_parts.concurrency)
 app.command()(cli_limits.limit)
+app.command()(cli_metrics.metrics)
 app.command()(cli_doctor.doctor)
 app.add_typer(cli_journal.app, name="journal")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import sysconfig
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,21 +15,7 @@ if TYPE_CHECKING:
     from poolboard.engine.launch import RunRequest
     from poolboard.engine.views import RunView
     from poolboard.headless import Manner
-
-
-@dataclass(frozen=True, slots=True)
-class Chosen:
-    """Which failures to try again, all where nothing is given, and why."""
-
-    child: str | None = None
-    stage: str | None = None
-    error: str | None = None
-    why: str | None = None
-
-    @property
-    def some(self) -> bool:
-        """Say whether less than all failures of a run are meant."""
-        return (self.child, self.stage, self.error) != (None, None, None)
+    from poolboard.parts import Chosen
 
 
 def run(request: RunRequest, *, headless: bool, detach: bool, as_json: bool) -> int:
@@ -181,7 +166,7 @@ async def _retried(
 
     async with opened(journal) as monitor:
         run_id = await monitor.resolve(prefix)
-        only = await chosen_failures(monitor, run_id, chosen.child, chosen.stage, chosen.error)
+        only = await chosen_failures(monitor, run_id, chosen)
         given = await monitor.retry(run_id, person(), chosen.why, only=only, accept_code=accept_code)
     if told:
         say(shapes.line(shapes.of_acknowledgement(run_id, given)) if as_json else words.shown(given.message))

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from poolboard.cli_budget import MaxDuration, MaxFailures, MaxUsage
+from poolboard import cli_budget
 from poolboard.cli_options import (
     AcceptCode,
     Deed,
@@ -21,27 +21,27 @@ from poolboard.cli_options import (
     Why,
     Yes,
 )
-from poolboard.cli_parts import Child, Stage, WorkerPlace
+from poolboard.cli_parts import Child, Stage, Worker
 
 
 def pause(
     runs: Runs = None,
-    child: Child = None,
-    stage: Stage = None,
-    worker: WorkerPlace = None,
     older_than: OlderThan = None,
     name: Name = None,
+    child: Child = None,
+    stage: Stage = None,
+    worker: Worker = None,
     why: Why = None,
     yes: Yes = False,
     journal: Journal = None,
     as_json: Json = False,
 ) -> Deed:
-    """Start nothing new; what is active parks at its next stage boundary, without a slot. Or a part of one run only.
+    """Start nothing new; what is active parks at its next stage boundary, without a slot. Or a part of the runs only.
 
     \b
-    poolboard pause --name 'train*' --yes
     poolboard pause 3f2a --stage fetch --why 'the server is down'
     poolboard pause 3f2a --child 7,12-19
+    poolboard pause --name 'train*' --yes
     """
 
     def act() -> int:
@@ -49,23 +49,22 @@ def pause(
         from poolboard.selection import Selection
 
         selection = Selection.of(runs, False, older_than, name)
-        if part := parts.of(child, stage, worker):
-            return parts.wish(journal, parts.only_run(selection), "pause", part, why=why, as_json=as_json)
-        return wishes.fulfil(journal, selection, wishes.pause(why), yes=yes, as_json=as_json)
+        wish = wishes.pause(why, parts.of(child, stage, worker))
+        return wishes.fulfil(journal, selection, wish, yes=yes, as_json=as_json)
 
     return act
 
 
 def resume(
     runs: Runs = None,
-    child: Child = None,
-    stage: Stage = None,
-    worker: WorkerPlace = None,
-    max_duration: MaxDuration = None,
-    max_failures: MaxFailures = None,
-    max_usage: MaxUsage = None,
     older_than: OlderThan = None,
     name: Name = None,
+    child: Child = None,
+    stage: Stage = None,
+    worker: Worker = None,
+    max_duration: cli_budget.MaxDuration = None,
+    max_failures: cli_budget.MaxFailures = None,
+    max_usage: cli_budget.MaxUsage = None,
     why: Why = None,
     accept_code: AcceptCode = False,
     yes: Yes = False,
@@ -73,32 +72,32 @@ def resume(
     journal: Journal = None,
     as_json: Json = False,
 ) -> Deed:
-    """Let paused, stopped, blocked or crashed runs go on; one run is followed, several are left alone.
+    """Let paused, stopped, blocked or crashed runs go on, or a paused part of live ones; one run is followed.
 
-    Or a paused part of a live run. A limit that is given is the run's from now on; 0 lifts it.
-    Example: poolboard resume 3f2a --max-failures 50
+    A limit that is given is the run's from now on; 0 lifts it. Example: poolboard resume 3f2a --max-failures 50
     """
 
     def act() -> int:
         from poolboard import budget_words, cli_run, parts, wishes
+        from poolboard.engine.errors import UserMistake
+        from poolboard.engine.views import WHOLE
         from poolboard.selection import Selection
 
-        selection = Selection.of(runs, False, older_than, name)
+        selection, part = Selection.of(runs, False, older_than, name), parts.of(child, stage, worker)
         budget = budget_words.table(max_duration, max_failures, max_usage or [])
-        if part := parts.of(child, stage, worker):
-            budget_words.refuse(budget or accept_code)
-            return parts.wish(journal, parts.only_run(selection), "resume", part, why=why, as_json=as_json)
-        if budget or (len(selection.prefixes) == 1 and not selection.filters):
+        if part != WHOLE and (budget or accept_code):
+            raise UserMistake("limits and --accept-code are of the whole run: not with --child, --stage, --worker")
+        if part == WHOLE and len(selection.prefixes) == 1 and not selection.filters:
             return cli_run.resume(
                 journal,
-                parts.only_run(selection),
+                selection.prefixes[0],
                 why=why,
                 accept_code=accept_code,
                 budget=budget,
                 detach=detach,
                 as_json=as_json,
             )
-        wish = wishes.resume(why, accept_code=accept_code)
+        wish = wishes.resume(why, accept_code=accept_code, budget=budget, part=part)
         return wishes.fulfil(journal, selection, wish, yes=yes, as_json=as_json)
 
     return act
@@ -128,9 +127,9 @@ def stop(
 
 def cancel(
     runs: Runs = None,
-    child: Child = None,
     older_than: OlderThan = None,
     name: Name = None,
+    child: Child = None,
     why: Why = None,
     yes: Yes = False,
     journal: Journal = None,
@@ -138,7 +137,7 @@ def cancel(
 ) -> Deed:
     """End runs for good, also those that crashed or are stopped; what they recorded stays readable.
 
-    With --child end only children of a live run; their parents are told.
+    With --child end only children of live runs; their parents are told.
     """
 
     def act() -> int:
@@ -146,9 +145,7 @@ def cancel(
         from poolboard.selection import Selection
 
         selection = Selection.of(runs, False, older_than, name)
-        if part := parts.of(child):
-            return parts.wish(journal, parts.only_run(selection), "cancel", part, why=why, as_json=as_json)
-        return wishes.fulfil(journal, selection, wishes.cancel(why), yes=yes, as_json=as_json)
+        return wishes.fulfil(journal, selection, wishes.cancel(why, parts.of(child)), yes=yes, as_json=as_json)
 
     return act
 
@@ -158,25 +155,25 @@ def retry(
     failed: Annotated[
         bool, typer.Option("--failed", help="What failed of the runs; without a RUN, of every run that failed.")
     ] = False,
+    older_than: OlderThan = None,
+    name: Name = None,
     child: Annotated[
-        str | None, typer.Option("--child", help="Only these of one run: 7, or 3,5-9.", metavar="N,...")
+        str | None, typer.Option("--child", help="Only these of them: 7, or 3,5-9.", metavar="N,...")
     ] = None,
-    stage: Annotated[str | None, typer.Option("--stage", help="Only what failed there.", metavar="NAME")] = None,
+    stage: Annotated[str | None, typer.Option("--stage", help="Only those that failed there.", metavar="NAME")] = None,
     error: Annotated[
         str | None, typer.Option(help="Only those whose error holds this, or is of this group.", metavar="TEXT")
     ] = None,
     why: Why = None,
-    older_than: OlderThan = None,
-    name: Name = None,
     accept_code: AcceptCode = False,
     yes: Yes = False,
     detach: Detach = False,
     journal: Journal = None,
     as_json: Json = False,
 ) -> Deed:
-    """Try again exactly what failed; one run is followed, several are left alone.
+    """Try again exactly what failed; while a run goes on, what its parents still wait for. One run is followed.
 
-    While a run goes on: what its parents still wait for. Example: poolboard retry 3f2a --stage fetch --error timeout
+    Example: poolboard retry 3f2a --stage fetch --error timeout
     """
 
     def act() -> int:
@@ -185,11 +182,13 @@ def retry(
 
         # With a run named, --failed says what of it is tried again; alone it chooses runs.
         selection = Selection.of(runs, failed and not runs, older_than, name)
-        chosen = cli_run.Chosen(child, stage, error, why)
-        if chosen.some or (len(selection.prefixes) == 1 and not selection.filters):
-            run = parts.only_run(selection)
-            return cli_run.retry(journal, run, chosen, accept_code=accept_code, detach=detach, as_json=as_json)
-        return wishes.fulfil(journal, selection, wishes.retry(why, accept_code=accept_code), yes=yes, as_json=as_json)
+        chosen = parts.Chosen(child, stage, error, why)
+        if len(selection.prefixes) == 1 and not selection.filters:
+            return cli_run.retry(
+                journal, selection.prefixes[0], chosen, accept_code=accept_code, detach=detach, as_json=as_json
+            )
+        wish = wishes.retry(chosen, accept_code=accept_code)
+        return wishes.fulfil(journal, selection, wish, yes=yes, as_json=as_json)
 
     return act
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from typing import Literal
 
 from poolboard import exit_codes, shapes, words
@@ -12,19 +13,25 @@ from poolboard.engine.errors import UserMistake
 from poolboard.engine.monitor import Monitor
 from poolboard.engine.ranges import numbers_in, parse
 from poolboard.engine.views import Acknowledgement, ChildRow, Part
-from poolboard.selection import Selection
 from poolboard.session import opened, person
 from poolboard.tui.fingerprint import group_id
 
-Verb = Literal["pause", "resume", "cancel"]
 Size = Literal["slots", "concurrency"]
 Ask = Callable[[Monitor, str], Awaitable[Acknowledgement]]
 
 
-def of(child: str | None, stage: str | None = None, worker: int | None = None) -> Part | None:
-    """Return the part that the options name, None for the whole run; raises UserMistake."""
-    if child is None and stage is None and worker is None:
-        return None
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """Which failures to try again, all where nothing is given, and why."""
+
+    child: str | None = None
+    stage: str | None = None
+    error: str | None = None
+    why: str | None = None
+
+
+def of(child: str | None, stage: str | None = None, worker: int | None = None) -> Part:
+    """Return the part that the options name, the whole run for none; raises UserMistake."""
     if sum(given is not None for given in (child, stage, worker)) > 1:
         raise UserMistake("--child, --stage and --worker exclude each other: say the command once for each")
     try:
@@ -34,26 +41,6 @@ def of(child: str | None, stage: str | None = None, worker: int | None = None) -
     if any(first < 1 for first, _ in children):
         raise UserMistake("--child 0 is the run itself: leave --child out to act on the whole run")
     return Part(children, stage, worker)
-
-
-def only_run(selection: Selection) -> str:
-    """Return the one run that is named; raises UserMistake."""
-    if len(selection.prefixes) != 1 or selection.filters:
-        raise UserMistake("a part of a run, or what it may use, is about one run: name it by its id")
-    return selection.prefixes[0]
-
-
-def wish(journal: str | None, prefix: str, verb: Verb, part: Part, *, why: str | None, as_json: bool) -> int:
-    """Ask a live run's coordinator to do something with a part of it, and tell its answer."""
-
-    async def ask(monitor: Monitor, run_id: str) -> Acknowledgement:
-        if verb == "pause":
-            return await monitor.pause(run_id, person(), why, part=part)
-        if verb == "resume":
-            return await monitor.resume(run_id, person(), why, part=part)
-        return await monitor.cancel(run_id, person(), why, part=part)
-
-    return asyncio.run(_told(journal, prefix, ask, as_json))
 
 
 def resize(journal: str | None, prefix: str, size: Size, count: int, *, why: str | None, as_json: bool) -> int:
@@ -66,14 +53,12 @@ def resize(journal: str | None, prefix: str, size: Size, count: int, *, why: str
     return asyncio.run(_told(journal, prefix, ask, as_json))
 
 
-async def chosen_failures(
-    monitor: Monitor, run_id: str, child: str | None, stage: str | None, error: str | None
-) -> list[int] | None:
+async def chosen_failures(monitor: Monitor, run_id: str, chosen: Chosen) -> list[int] | None:
     """Return the failed children that the options name, None if they name none; raises UserMistake if there is none."""
+    child, stage, error = chosen.child, chosen.stage, chosen.error
     if child is None and stage is None and error is None:
         return None
-    part = of(child)
-    among = None if part is None else numbers_in(part.children)
+    among = None if child is None else numbers_in(of(child).children)
     found = [
         row.n
         for row in await _failed(monitor, run_id)

@@ -50,8 +50,8 @@ def progress(summary: Summary) -> str:
     return ", ".join(parts)
 
 
-def ended(run: RunView) -> Iterator[str]:
-    """Yield how the run came to rest and what to do next."""
+def ended(run: RunView, resume: str = "poolboard resume") -> Iterator[str]:
+    """Yield how the run came to rest and what to do next: by ``resume``, unless the reason itself says how."""
     counts = run.children
     failed = f", {several(counts.failed, 'child', 'children')} failed" if counts.failed else ""
     total = several(counts.total, "child", "children")
@@ -60,8 +60,8 @@ def ended(run: RunView) -> Iterator[str]:
         yield f"error: {shown(run.error)}"
     if run.control.why and run.status in ("paused", "stopped"):
         yield f"why: {shown(run.control.why)}"
-    if run.resumable:
-        yield f"to go on: poolboard resume {run.run_id}"
+    if run.resumable and not (run.status == "blocked" and "poolboard each" in (run.error or "")):
+        yield f"to go on: {resume} {run.run_id}"
 
 
 def result(run: RunView) -> Iterator[str]:

@@ -38,7 +38,7 @@ async def draw(recording: Recording, screen: str, size: tuple[int, int], theme: 
     """Return one picture as SVG text."""
     replay = Replay(recording)
     clock = Clock(wall_ms=lambda: recording.at_ms, steady_s=lambda: replay.steady_s)
-    app = PoolboardApp(theme=theme, clock=clock, pace=Pace(0.01, 0.0), ascii=False, source=replay)
+    app = PoolboardApp(theme=theme, clock=clock, pace=Pace(0.01, 0.0), ascii=False, source=replay, hints=False)
     async with app.run_test(size=size) as pilot:
         await until(pilot, lambda: len(app.screen.query(Table)) > 0 and full(app))
         for key in SCREENS[screen]:

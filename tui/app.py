@@ -47,6 +47,7 @@ class PoolboardApp(App[int]):
     """Shows the runs of one journal; ``run_id`` opens that run's board. Never writes, never runs user code.
 
     ``clock``, ``pace``, ``ascii`` and ``source`` are for pictures drawn from a recording; else they are found out.
+    Without ``hints`` nothing is said to a newcomer.
     """
 
     CSS_PATH = Path(__file__).with_name("poolboard.tcss")
@@ -68,6 +69,7 @@ class PoolboardApp(App[int]):
         pace: Pace | None = None,
         ascii: bool | None = None,
         source: Source | None = None,
+        hints: bool = True,
     ) -> None:
         self._folder: Final = config_folder()
         ours = load_themes()
@@ -87,6 +89,7 @@ class PoolboardApp(App[int]):
         self._pace: Final = pace or pace_for()
         self._ascii: Final = wants_ascii() if ascii is None else ascii
         self._source: Source | None = source
+        self._hints: Final = hints
         self.refusal: EngineError | JournalError | None = None
         for one in self._themes.values():
             self.register_theme(one.to_textual())
@@ -106,7 +109,9 @@ class PoolboardApp(App[int]):
             self.exit(2, return_code=2)
             return
         person = os.environ.get("USER") or os.environ.get("LOGNAME") or f"uid {os.getuid()}"
-        session = Session(source, self._clock, self._pace, self._ascii, self._read_only, self.preferences, person, home)
+        session = Session(
+            source, self._clock, self._pace, self._ascii, self._read_only, self.preferences, person, home, self._hints
+        )
         await self.push_screen(RunsScreen(session))
         if home is not None:
             await self.push_screen(BoardScreen(session, home))

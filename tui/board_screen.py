@@ -164,7 +164,9 @@ class BoardScreen(BoardKeys):
     def _show_lines(self) -> None:
         if self._frozen_at_s is None:
             late_s = self.session.clock.steady_s() - self._read_at_s
-            self._header.show(self.summary, Facts(self._short_id, late_s, self.session.ascii, tuple(self._rates)))
+            from_runs = self.session.home != self.run_id
+            facts = Facts(self._short_id, late_s, self.session.ascii, tuple(self._rates), from_runs)
+            self._header.show(self.summary, facts)
         self._lists.show_tabs()
         note = self.query_one("#banner", Line)
         note.set_class(bool(self._banner(80).left), "-shown")

@@ -8,21 +8,20 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.widgets import ContentSwitcher
 
-from poolboard.engine.views import ChildView, LogFile, StageRun
+from poolboard.engine.views import StageRun
 
 from .action import Scope, Situation
 from .actions import bindings
 from .child_list import is_live, took_s
+from .child_log_keys import ChildLogKeys
 from .child_text import VIEWS, document
 from .columns import Look
 from .feed import Feed
 from .glyphs import WORK_MARKS
 from .line import Line, Piece, Sides
-from .log_lines import needle
 from .log_view import LogView
 from .messages import ChildRead, FeedTrouble, FeedWell
 from .rows import Rows
-from .screen import PoolScreen
 from .session import Session
 from .stage_run_list import STAGE_RUN_COLUMNS, STAGE_RUN_SHAPE
 from .table import Table
@@ -30,18 +29,14 @@ from .text_pane import PaneLine, TextPane
 from .units import clock_time, count, duration, several
 
 
-class ChildScreen(PoolScreen):
+class ChildScreen(ChildLogKeys):
     """One child in full. The pane below shows what the tabs name; the stage tab follows the cursor above."""
 
     SCOPE: ClassVar[Scope] = "child"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("child")]
 
     def __init__(self, session: Session, run_id: str, n: int, short_id: str) -> None:
-        super().__init__(session)
-        self.run_id: Final = run_id
-        self.n: Final = n
-        self.child: ChildView | None = None
-        self._short_id: Final = short_id
+        super().__init__(session, run_id, n, short_id)
         self._stages = Table(
             Rows[StageRun](STAGE_RUN_SHAPE),
             STAGE_RUN_COLUMNS,
@@ -53,8 +48,6 @@ class ChildScreen(PoolScreen):
         self._feed: Final = Feed(session.monitor, self.post_message, session.clock, session.pace)
         self._view = "stage"
         self._chosen = False
-        self._log_index = -1
-        self._log_view: Final = LogView(session.monitor, id="log")
         self._trouble = ""
         self._frozen = False
 
@@ -80,9 +73,11 @@ class ChildScreen(PoolScreen):
         if self._frozen:
             return
         changed = message.child != self.child
-        self.child = message.child
+        before, self.child = self.child, message.child
         if not changed:
             return
+        if self._view == "log" and self._new_files(before):
+            self._to_view("log")
         if not self._chosen:
             self._view = "error" if self.child.error else "stage"
             self._chosen = True
@@ -101,11 +96,6 @@ class ChildScreen(PoolScreen):
         self._show_lines()
 
     # -- what is shown
-
-    @property
-    def _log(self) -> LogFile | None:
-        logs = self.child.logs if self.child else ()
-        return logs[self._log_index % len(logs)] if logs else None
 
     def _show_document(self) -> None:
         """Fill the pane for every tab but the log, which is fed by bytes."""
@@ -127,6 +117,7 @@ class ChildScreen(PoolScreen):
         row = self.child.row
         mark = WORK_MARKS[row.state]
         left = [
+            Piece(f"{self._short_id} ›" if not self.session.ascii else f"{self._short_id} >", "$quiet", 3, "back"),
             Piece(f"{mark.sign(self.session.ascii)} {mark.word}", f"bold $state-{mark.tone}", 9),
             Piece(row.label, "bold", 8, elastic=True),
             Piece(f"#{row.n}", "$quiet", 6),
@@ -172,15 +163,8 @@ class ChildScreen(PoolScreen):
                 Piece(name, "bold $foreground underline" if here else "$quiet", 9 if here else 4, f"tab:{name}")
             )
         right: list[Piece] = []
-        log = self._log
-        if self._view == "log" and log is not None and self.child is not None:
-            which = f"{log.stage} attempt {log.attempt}"
-            right.append(Piece(which, "$quiet", 6))
-            if len(self.child.logs) > 1:
-                right.append(
-                    Piece(f"{self.child.logs.index(log) + 1} of {several(len(self.child.logs), 'file')}", "$quiet", 5)
-                )
-            right += self._log_view.note()
+        if self._view == "log":
+            right += self._log_note()
         return Sides(title, right)
 
     def situation(self) -> Situation:
@@ -195,11 +179,11 @@ class ChildScreen(PoolScreen):
     # -- what the person does
 
     def on_line_chosen(self, message: Line.Chosen) -> None:
+        # What is no tab is done by every screen's handler, which Textual calls by itself after this one.
         if message.action.startswith("tab:"):
             message.stop()
+            message.prevent_default()
             self._to_view(message.action.removeprefix("tab:"))
-        else:
-            super().on_line_chosen(message)
 
     def on_table_moved(self, message: Table.Moved) -> None:
         if self._view == "stage":
@@ -220,10 +204,10 @@ class ChildScreen(PoolScreen):
     def _to_view(self, name: str) -> None:
         self._view, self._chosen = name, True
         self._log_view.close()
-        log = self._log if name == "log" else None
-        self.query_one("#views", ContentSwitcher).current = "pane" if log is None else "log"
-        if log is not None:
-            self._log_view.open(log.path, log.size_bytes)
+        links = self._links() if name == "log" else []
+        self.query_one("#views", ContentSwitcher).current = "log" if links else "pane"
+        if links:
+            self._log_view.open(links)
             self._log_view.pane.focus()
         elif name == "log":
             self._pane.set_lines([PaneLine("This child has written no log.", "quiet")])
@@ -237,35 +221,6 @@ class ChildScreen(PoolScreen):
 
     def do_view_previous(self) -> None:
         self._to_view(VIEWS[(VIEWS.index(self._view) - 1) % len(VIEWS)])
-
-    def do_log(self) -> None:
-        self._to_view("log")
-
-    def do_next_log(self) -> None:
-        self._log_index += 1
-        self._to_view("log")
-
-    def do_search(self) -> None:
-        self._log_view.search()
-
-    def do_match_next(self) -> None:
-        self._log_view.jump(needle(self._log_view.text), 1)
-
-    def do_match_previous(self) -> None:
-        self._log_view.jump(needle(self._log_view.text), -1)
-
-    def do_error_next(self) -> None:
-        self._log_view.jump_to_error(1)
-
-    def do_error_previous(self) -> None:
-        self._log_view.jump_to_error(-1)
-
-    def do_only(self) -> None:
-        self._log_view.turn_only()
-
-    def do_wrap(self) -> None:
-        self._log_view.pane.turn_wrap()
-        self._show_lines()
 
     def action_back(self) -> None:
         if self._stages.leave_range():
@@ -281,6 +236,9 @@ class ChildScreen(PoolScreen):
         self.dismiss(None)
 
     def do_copy(self) -> None:
+        if self._view == "log":
+            self._copy_lines()
+            return
         self.app.copy_to_clipboard(self.copy_id())
         self.say(f"copied child id {self._short_id}#{self.n}")
 

@@ -20,12 +20,15 @@ _SPARK_CELLS: Final = 12
 
 
 class Facts(NamedTuple):
-    """What the header needs beside the summary. ``late_s``: seconds since the summary was taken in."""
+    """What the header needs beside the summary. ``late_s``: seconds since the summary was taken in.
+
+    ``from_runs``: the list of runs is below this screen."""
 
     short_id: str
     late_s: float = 0.0
     ascii: bool = False
     rates: Sequence[float] = ()
+    from_runs: bool = False
 
 
 def elapsed_s(summary: Summary, late_s: float) -> float:
@@ -56,6 +59,8 @@ def identity(summary: Summary, facts: Facts) -> Sides:
         Piece(run.name, "bold", keep=8, elastic=True),
         Piece(facts.short_id, "$quiet", keep=4),
     ]
+    if facts.from_runs:
+        left.insert(0, Piece("runs >" if facts.ascii else "runs ›", "$quiet", 3, "back"))
     control = _control_note(summary)
     if control:
         left.append(Piece(control, "$quiet", keep=2, elastic=True))
@@ -107,6 +112,8 @@ def numbers(summary: Summary, facts: Facts) -> Sides:
     if summary.workers:
         left.append(Piece(several(len(summary.workers), "worker"), "", keep=7))
         left.append(Piece(f"{busy} of {several(slots, 'slot')} busy", "", keep=8))
+    if summary.parked:
+        left.append(Piece(f"{count(summary.parked)} parked", "$state-paused", keep=6))
     coordinator = summary.coordinator
     if coordinator.alive and coordinator.pid is not None:
         right = [

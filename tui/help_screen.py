@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import ClassVar, Final
 
 from textual.app import ComposeResult
@@ -13,8 +13,11 @@ from textual.screen import ModalScreen
 from .action import Action, Scope
 from .actions import in_scope
 from .line import Line, Piece, Sides
+from .text import wrap_words
 from .text_pane import PaneLine, TextPane
 
+#: Where the words begin: behind the keys.
+_INDENT: Final = 15
 _FILTER_HELP: Final = (
     "word         rows whose text holds it; all words must match",
     '"two words"  the words together',
@@ -44,9 +47,15 @@ class HelpScreen(ModalScreen[None]):
             yield TextPane(id="help-text")
 
     def on_mount(self) -> None:
+        self.query_one(TextPane).focus()
+
+    def on_resize(self) -> None:
+        """The words are wrapped for the width, which is known only now."""
+        self.call_after_refresh(self._fill)
+
+    def _fill(self) -> None:
         pane = self.query_one(TextPane)
-        pane.set_lines(self.lines())
-        pane.focus()
+        pane.set_lines(_wrapped(self.lines(), pane.size.width - 2))
 
     def lines(self) -> list[PaneLine]:
         """Return the help text for the scope that it was opened in."""
@@ -73,3 +82,8 @@ class HelpScreen(ModalScreen[None]):
 
     def action_close(self) -> None:
         self.dismiss(None)
+
+
+def _wrapped(lines: Sequence[PaneLine], cells: int) -> list[PaneLine]:
+    """Wrap between words, below the words and not below the keys."""
+    return [line._replace(text=text) for line in lines for text in wrap_words(line.text, cells, _INDENT)]

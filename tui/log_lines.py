@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
@@ -15,6 +16,8 @@ ERRORS: Final = (b"error", b"exception", b"traceback", b"fatal", b"critical", b"
 #: Carriage returns from which on a line is taken for a progress bar.
 _FEW: Final = 4
 _WARNINGS: Final = (b"warn",)
+#: A level at a line's beginning, behind a time or a bracket at most: words of a sentence do not count.
+_DETAIL: Final = re.compile(rb"^[\[\d\s:.,TZ/+-]{0,40}(?:debug|trace|verbose)\b", re.IGNORECASE)
 
 
 class LogLine(NamedTuple):
@@ -92,7 +95,9 @@ def tone(data: bytes) -> str:
     lower = data.lower()
     if any(word in lower for word in ERRORS):
         return "failed"
-    return "warn" if any(word in lower for word in _WARNINGS) else ""
+    if any(word in lower for word in _WARNINGS):
+        return "warn"
+    return "quiet" if _DETAIL.match(data) else ""
 
 
 def needle(text: str) -> tuple[bytes, ...]:

@@ -1,13 +1,12 @@
-"""Reads a log file of any size by blocks of whole lines, from any place, forwards and backwards."""
+"""Reads a log of any size by blocks of whole lines, from any place, forwards and backwards."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import Final, NamedTuple
 
 from .log_lines import LogLine, hits, last_hit
-from .source import Source
 
 #: What one read asks for.
 BLOCK_BYTES: Final = 262_144
@@ -29,18 +28,17 @@ class Block(NamedTuple):
 
 
 class LogReader:
-    """One log file. A file that is gone reads as empty."""
+    """One log. A file that is gone reads as empty. ``read`` takes an offset and a limit, as ``LogChain.read``."""
 
-    def __init__(self, source: Source, path: str) -> None:
-        self._source: Final = source
-        self.path: Final = path
+    def __init__(self, read: Callable[[int, int], Awaitable[bytes]]) -> None:
+        self._read: Final = read
 
     async def after(self, start: int) -> Block:
         """Return whole lines that begin at ``start``; empty at the end."""
         parts: list[bytes] = []
         read = 0
         while read < LONGEST_LINE_BYTES:
-            data = await self._source.read_log(self.path, start + read, BLOCK_BYTES)
+            data = await self._read(start + read, BLOCK_BYTES)
             newline = data.rfind(b"\n")
             if newline >= 0:
                 parts.append(data[: newline + 1])
@@ -58,7 +56,7 @@ class LogReader:
         start = end
         while start > 0 and end - start < LONGEST_LINE_BYTES:
             at = max(0, start - BLOCK_BYTES)
-            data = await self._source.read_log(self.path, at, start - at)
+            data = await self._read(at, start - at)
             # The block's own last newline ends its last line: look for one before it.
             newline = data.find(b"\n", 0, len(data) if parts else -1)
             if at > 0 and newline >= 0:
@@ -73,7 +71,7 @@ class LogReader:
         """Return where the line that ``offset`` is in begins."""
         while offset > 0:
             at = max(0, offset - BLOCK_BYTES)
-            data = await self._source.read_log(self.path, at, offset - at)
+            data = await self._read(at, offset - at)
             newline = data.rfind(b"\n")
             if newline >= 0:
                 return at + newline + 1

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 from textual.app import ComposeResult
@@ -13,12 +14,14 @@ from textual.message import Message
 
 from .filter_bar import FilterBar
 from .line import Line, Piece, Sides
+from .log_chain import Link, LogChain
 from .log_lines import ERRORS, LogLine, cut, hits, needle, shown
 from .log_pane import LogPane
 from .log_reader import Block, LogReader
 from .source import Source
+from .text import visible
 from .text_pane import MAX_LINES, PaneLine
-from .units import count, several
+from .units import clock_time, count, several
 
 #: Lines that come in at an edge of the window.
 _PAGE: Final = 1000
@@ -40,13 +43,18 @@ class LogView(Vertical):
 
         text: str
 
-    def __init__(self, source: Source, *, id: str) -> None:
+    def __init__(self, source: Source, wall_ms: Callable[[], int], *, id: str) -> None:
         super().__init__(id=id)
         self._source: Final = source
+        self._wall_ms: Final = wall_ms
         self.pane: Final = LogPane(id="log-pane")
         self.text = ""
         self.only = False
+        self.links: tuple[Link, ...] = ()
+        self.stamped = False
+        self._chain: LogChain | None = None
         self._reader: LogReader | None = None
+        self._seen: dict[int, int] = {}  # when lines came that were not there at first, by their start
         self._lines: list[LogLine] = []
         self._tail_end = 0
         self._at_tail = True
@@ -62,12 +70,17 @@ class LogView(Vertical):
 
     # -- which file
 
-    def open(self, path: str, size_bytes: int) -> None:
-        """Show another file, at its end; what was searched for stays."""
-        self._reader = LogReader(self._source, path)
-        self._tail_end = size_bytes
-        self._rest = b""
-        self._start(self._follow(self._reader), "log-follow")
+    def open(self, links: Sequence[Link]) -> None:
+        """Show other files, one after the other, at their end; what was searched for stays."""
+        self.links = tuple(links)
+        self._rest, self._seen = b"", {}
+        self._start(self._open(), "log-follow")
+
+    async def _open(self) -> None:
+        self._chain = await LogChain.open(self._source, self.links)
+        self._reader = LogReader(self._chain.read)
+        self._tail_end = self._chain.size_bytes
+        await self._follow(self._reader)
 
     def close(self) -> None:
         """Stop reading."""
@@ -135,22 +148,67 @@ class LogView(Vertical):
 
     def _set(self, lines: list[LogLine], top: int | None) -> None:
         self._lines = lines[-MAX_LINES:]
-        self.pane.show_window([shown(line) for line in self._lines], top)
+        self.pane.show_window([self._shown(line) for line in self._lines], top)
+
+    def _shown(self, line: LogLine) -> PaneLine:
+        """Return the line as it is drawn: a line of ours between two files is a title, whatever a log may imitate."""
+        if self._chain is not None and line.start in self._chain.marks and len(self.links) > 1:
+            return PaneLine(shown(line).text, "title")
+        one = shown(line)
+        if not self.stamped:
+            return one
+        at_ms = self._seen.get(line.start)
+        stamp = " " * 8 if at_ms is None else clock_time(at_ms, at_ms)
+        return one._replace(text=f"{stamp}  {one.text}")
+
+    def turn_stamps(self) -> None:
+        """Show when each line was seen to come, or not. What stood there before this screen looked has no time."""
+        self.stamped = not self.stamped
+        at_end, top = self.pane.at_end, self.pane.top_line
+        self._set(self._lines, None if at_end else top)
+        self.post_message(self.Changed())
+
+    def copied(self) -> str:
+        """Return the lines that are on screen."""
+        top = self.pane.top_line
+        lines = self._lines[top : top + max(1, self.pane.size.height)]
+        return "\n".join(visible(self._shown(line).text) for line in lines)
+
+    async def write_to(self, path: Path) -> int:
+        """Write the log (with ``only``: what matches) to a new file, as it came; returns the bytes. Raises OSError."""
+        reader, total = self._reader, 0
+        if reader is None:
+            return 0
+        needles = needle(self.text) if self.only else ()
+        with path.open("xb") as file:
+            async for block in reader.blocks(0):
+                data = (
+                    b"".join(one.data + b"\n" for one in hits(block.data, block.start, needles))
+                    if needles
+                    else block.data
+                )
+                total += file.write(data)
+            total += file.write(self._rest if not needles else b"")
+        return total
 
     def _add(self, lines: list[LogLine]) -> None:
         """Add matching lines at the end."""
         self._matches += len(lines)
         self._lines = (self._lines + lines)[-MAX_LINES:]
-        self.pane.append([shown(line) for line in lines])
+        self.pane.append([self._shown(line) for line in lines])
 
     def _take(self, lines: list[LogLine]) -> None:
         """Take lines that were written just now. A reader in the middle keeps the place, and hears how many came."""
+        now_ms = self._wall_ms()
+        self._seen.update((line.start, now_ms) for line in lines[-MAX_LINES:])
+        for start in list(self._seen)[: max(0, len(self._seen) - MAX_LINES)]:
+            del self._seen[start]
         if self.only and self.text:
             needles = needle(self.text)
             self._add([line for line in lines if any(one in line.data.lower() for one in needles)])
         elif self._at_tail and (self.pane.at_end or len(self._lines) + len(lines) <= MAX_LINES):
             self._lines = (self._lines + lines)[-MAX_LINES:]
-            self.pane.append([shown(line) for line in lines])
+            self.pane.append([self._shown(line) for line in lines])
         else:
             self._at_tail = False
             self.pane.behind += len(lines)
@@ -188,7 +246,7 @@ class LogView(Vertical):
         block = await reader.before(end)
         lines = list(cut(block.data, block.start))[-_PAGE:]
         if self._lines and self._lines[0].start == end and self._at_top:
-            gone = self.pane.prepend([shown(line) for line in lines])
+            gone = self.pane.prepend([self._shown(line) for line in lines])
             self._lines = (lines + self._lines)[: len(lines) + len(self._lines) - gone]
             self._at_tail = self._at_tail and not gone
             self.post_message(self.Changed())
@@ -295,6 +353,8 @@ class LogView(Vertical):
             kept = f", the last {count(len(self._lines))} shown" if self._matches > len(self._lines) else ""
             words = "searching…" if self._scanning else f"{several(self._matches, 'matching line')}{kept}"
             pieces.append(Piece(words, "", 7))
+        if self.stamped:
+            pieces.append(Piece("times: when seen here", "$quiet", 6))
         pieces.append(Piece(f"wrap: {'on' if self.pane.wrapped else 'off'}", "$quiet", 1))
         if self.pane.behind:
             pieces.append(Piece(f"{several(self.pane.behind, 'new line')}: G follows", "bold $warning", 9))

@@ -24,6 +24,12 @@ from .theme_screen import ThemeScreen
 Severity = Literal["information", "warning", "error"]
 
 _TOAST_CELLS: Final = 400
+#: Said once, when a person sees a screen for the first time.
+HINTS: Final[dict[Scope, str]] = {
+    "runs": "enter opens a run, / filters, ? lists every key. q leaves; what runs goes on without the screen.",
+    "board": "p pauses the run, not the screen (that is Z). 2 shows what fails and why. enter opens a child.",
+    "child": "l shows the log and follows it, { and } go from error to error, M puts all attempts into one.",
+}
 
 
 class PoolScreen(Screen[None]):
@@ -41,6 +47,13 @@ class PoolScreen(Screen[None]):
             remembered = self.session.preferences.of_list(table.id or "")
             if remembered is not None:
                 table.restore(remembered)
+        self.call_after_refresh(self._hint)
+
+    def _hint(self) -> None:
+        """Tell a newcomer what matters on this screen, once, and only when it is really looked at."""
+        hint = HINTS.get(self.SCOPE) if self.is_current and self.session.hints else None
+        if hint is not None and self.session.preferences.first_time(self.SCOPE):
+            self.app.notify(hint, title="The first time here", markup=False, timeout=10)
 
     def key_bar(self) -> ComposeResult:
         """Compose the key bar, always the last line."""

@@ -25,3 +25,4 @@ class Session:
     preferences: Preferences
     person: str = "user"
     home: str | None = None
+    hints: bool = True

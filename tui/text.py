@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Iterator
 from typing import Final, Literal
 
@@ -96,6 +97,14 @@ def lines(text: str, limit: int = 2000) -> Iterator[str]:
         yield visible(part)
     if len(parts) > limit:
         yield f"… {len(parts) - limit} more lines not shown"
+
+
+def wrap_words(text: str, cells: int, indent: int = 0) -> list[str]:
+    """Wrap our own words between them; lines after the first begin ``indent`` cells further right."""
+    wrapped = textwrap.wrap(
+        text, max(cells, indent + 8), subsequent_indent=" " * indent, drop_whitespace=True, break_on_hyphens=False
+    )
+    return wrapped or [""]
 
 
 def wrap(text: str, cells: int) -> list[str]:

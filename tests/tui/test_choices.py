@@ -113,7 +113,7 @@ async def test_leaving_the_column_picker_with_esc_changes_nothing(recorded: Reco
         await pilot.press("C", "j", "space", "j", "space", "escape")
         await pilot.pause()
         assert table.shown_columns == before
-    assert not (config_folder() / "screen.json").exists()
+    assert Preferences(config_folder(), print).of_list("children") is None
 
 
 async def test_a_click_on_a_title_sorts_and_that_is_remembered(recorded: Recorded) -> None:

@@ -98,6 +98,8 @@ async def test_pausing_parks_the_children_and_the_clock_and_resuming_goes_on(goi
         going.gate.touch()
         await until(pilot, says(pilot, "‖ paused 0/3"), "the run to be paused")
         assert (await going.status()).run.status == "paused"
+        await until(pilot, says(pilot, "0 of 4 slots busy"), "parked children not to be called busy")
+        assert says(pilot, "3 parked")() or says(pilot, "parked")()
         first = seen(app)[0]
         steady_s += 5.0
         board._show_lines()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -52,7 +53,7 @@ def test_errors_and_warnings_stand_out(data: bytes, expected: str) -> None:
 async def reader_of(path: Path, data: bytes) -> tuple[Monitor, LogReader]:
     path.write_bytes(data)
     monitor = await Monitor.open(str(path.parent / "none.sqlite"))
-    return monitor, LogReader(monitor, str(path))
+    return monitor, LogReader(partial(monitor.read_log, str(path)))
 
 
 @pytest.mark.parametrize("long_line", [10, BLOCK_BYTES - 1, BLOCK_BYTES, 3 * BLOCK_BYTES + 5])
@@ -98,7 +99,7 @@ async def test_a_search_finds_the_next_and_the_one_before_across_blocks(tmp_path
 
 async def test_a_file_that_is_gone_reads_as_empty() -> None:
     monitor = await Monitor.open("/nowhere/none.sqlite")
-    reader = LogReader(monitor, "/nowhere/one.log")
+    reader = LogReader(partial(monitor.read_log, "/nowhere/one.log"))
     assert (await reader.after(70_000)).data == b""
     assert (await reader.before(70_000)).data == b""
     await monitor.close()

@@ -12,9 +12,11 @@ from poolboard.engine.monitor import Monitor
 from poolboard.tui import theme
 from poolboard.tui.filter_bar import FilterInput
 from poolboard.tui.line import Line, Sides
+from poolboard.tui.log_chain import Link
 from poolboard.tui.log_lines import needle
 from poolboard.tui.log_view import LogView
 from poolboard.tui.text_pane import MAX_LINES
+from poolboard.tui.units import clock_time
 
 from .conftest import says, seen, until
 
@@ -42,8 +44,9 @@ class LogApp(App[int]):
         self.theme = self._look.name
         self.path = path
         self.monitor = CountingMonitor(path.parent / "none.sqlite", None)
-        self.log_view = LogView(self.monitor, id="log")
+        self.log_view = LogView(self.monitor, lambda: self.now_ms, id="log")
         self.said: list[str] = []
+        self.now_ms = 0
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         return self._look.variables()
@@ -53,7 +56,7 @@ class LogApp(App[int]):
         yield self.log_view
 
     def on_mount(self) -> None:
-        self.log_view.open(str(self.path), self.path.stat().st_size)
+        self.log_view.open([Link(str(self.path), self.path.stat().st_size, "log")])
         self.log_view.pane.focus()
 
     def on_log_view_changed(self, message: LogView.Changed) -> None:
@@ -200,5 +203,76 @@ async def test_a_log_that_is_gone_is_an_empty_one(path: Path) -> None:
     async with app.run_test(size=(80, 20)) as pilot:
         await until(pilot, says(pilot, "here"), "the line")
         path.unlink()
-        app.log_view.open(str(path), 5)
+        app.log_view.open([Link(str(path), 5, "log")])
         await until(pilot, lambda: lines_of(app) == [], "nothing")
+
+
+async def test_two_attempts_are_read_as_one_with_a_line_before_each_and_only_ours_is_a_title(tmp_path: Path) -> None:
+    first, second = tmp_path / "1.log", tmp_path / "2.log"
+    first.write_text("one\n── weigh, attempt 9 ──\nno end")
+    second.write_text("two\n")
+    app = LogApp(second)
+    async with app.run_test(size=(80, 20)) as pilot:
+        links = [Link(str(path), path.stat().st_size, f"weigh, attempt {path.stem}") for path in (first, second)]
+        app.log_view.open(links)
+        await until(pilot, says(pilot, "── weigh, attempt 2 ──"), "the second attempt")
+        shown = [line.text for line in app.log_view.pane._lines]
+        assert shown == [
+            "── weigh, attempt 1 ──",
+            "one",
+            "── weigh, attempt 9 ──",
+            "no end",
+            "── weigh, attempt 2 ──",
+            "two",
+        ]
+        tones = [line.tone for line in app.log_view.pane._lines]
+        assert tones == ["title", "", "", "", "title", ""]
+        app.write("three\n")
+        await until(pilot, says(pilot, "three"), "what comes to the last one")
+
+
+async def test_a_line_that_comes_has_the_time_when_it_was_seen_and_an_older_one_none(tmp_path: Path) -> None:
+    """B55: what is filtered by stays in force while times and wrapping are turned on and off."""
+    path = tmp_path / "a.log"
+    path.write_text("old err 1\nold fine\n")
+    app = LogApp(path)
+    async with app.run_test(size=(80, 20)) as pilot:
+        await until(pilot, says(pilot, "old fine"), "the file")
+        app.now_ms = 1_800_000_000_000
+        app.write("new err 2\n")
+        await until(pilot, says(pilot, "new err 2"), "the new line")
+        app.log_view.turn_stamps()
+        await until(pilot, says(pilot, "times: when seen here"), "what the times are")
+        lines = seen(app)
+        stamp = clock_time(app.now_ms, app.now_ms)
+        assert any(f"{stamp}  new err 2" in line for line in lines)
+        assert any(line.startswith("           old err 1") for line in lines)
+        app.log_view.search()
+        await pilot.press(*"err", "enter")
+        app.log_view.turn_only()
+        await until(pilot, says(pilot, "2 matching lines"), "the matches")
+        for turn in (app.log_view.turn_stamps, app.log_view.pane.turn_wrap, app.log_view.turn_stamps):
+            turn()
+            await pilot.pause()
+            assert [line.text[-5:] for line in app.log_view.pane._lines] == ["err 1", "err 2"]
+        app.write("new err 3\n")
+        await until(pilot, says(pilot, "3 matching lines"), "the third match")
+        assert says(pilot, "only err")()
+
+
+async def test_a_log_is_saved_as_it_came_or_what_matches_and_nothing_is_overwritten(tmp_path: Path) -> None:
+    path = tmp_path / "a.log"
+    raw = b"one err\x1b[2J\r\ntwo\nthree err\n\xff no end"
+    path.write_bytes(raw)
+    app = LogApp(path)
+    async with app.run_test(size=(80, 20)) as pilot:
+        await until(pilot, says(pilot, "three err"), "the file")
+        await until(pilot, says(pilot, "no end"), "the unfinished line")
+        assert await app.log_view.write_to(tmp_path / "copy.log") == len(raw)
+        assert (tmp_path / "copy.log").read_bytes() == raw
+        with pytest.raises(FileExistsError):
+            await app.log_view.write_to(tmp_path / "copy.log")
+        app.log_view.text, app.log_view.only = "err", True
+        await app.log_view.write_to(tmp_path / "matches.log")
+        assert (tmp_path / "matches.log").read_bytes() == b"one err\x1b[2J\r\nthree err\n"
+        assert "\x1b" not in app.log_view.copied()

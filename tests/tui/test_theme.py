@@ -152,7 +152,7 @@ async def test_the_picker_shows_each_theme_at_once_and_esc_takes_it_back(tmp_pat
         await until(pilot, lambda: app.theme == "paper", "the preview")
         await pilot.press("escape")
         await until(pilot, lambda: app.theme == DEFAULT_THEME, "the theme of before")
-        assert not (config_folder() / "screen.json").exists()
+        assert load_settings(config_folder())[0].theme is None
         await pilot.press("T", "j", "enter")
         await until(pilot, lambda: (config_folder() / "screen.json").exists(), "the choice to be remembered")
     assert PoolboardApp(str(tmp_path / "none.sqlite")).theme == "paper"
