@@ -1,7 +1,7 @@
 # demo        run the main job: the standard library, file by file (ARGS="--workers 2 --limit 100")
 # test        every test (ARGS="-k story tests/journal")
 # check       format, lint, types, import direction, packaging
-# bench       measure this machine (ONLY=pool: one part of it)
+# bench       measure this machine (ONLY=pool: one part of it; FULL=1: large sizes)
 # torture     kill everything at random moments, for long
 # screenshots draw the pictures of the README
 # clean       take away what the others made

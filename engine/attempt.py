@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from poolboard.journal.reader import Reader
 
 from . import faults, logs, wire
 from .channel import Channel, Refusal
+from .charges import Charges
 from .errors import Abandoned
 from .header import RunHeader
 from .limit_calls import LimitCalls
@@ -19,11 +21,32 @@ from .replay import Replay
 from .slot import Slot
 
 
-@dataclass(slots=True)
 class Gate:
-    """Open while the root is ``running``; runs park here at stage boundaries."""
+    """What may start now, of all runs of a worker; runs park here at stage boundaries."""
 
-    opened: asyncio.Event
+    __slots__ = ("_moved", "_running", "_stages")
+
+    def __init__(self) -> None:
+        self._running, self._stages = False, frozenset[str]()
+        self._moved = asyncio.Event()
+
+    def set(self, *, running: bool, stages: Iterable[str]) -> None:
+        """Say whether the root is ``running``, and which stages are held back."""
+        self._running, self._stages = running, frozenset(stages)
+        self.look_again()
+
+    def admits(self, stage: str) -> bool:
+        """Whether a run that is not held itself may enter the stage."""
+        return self._running and stage not in self._stages
+
+    def look_again(self) -> None:
+        """Let every parked run ask again."""
+        moved, self._moved = self._moved, asyncio.Event()
+        moved.set()
+
+    async def moves(self) -> None:
+        """Return when it may be worth asking again."""
+        await self._moved.wait()
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +60,7 @@ class Surroundings:
     channel: Channel
     reader: Reader
     gate: Gate
+    loop: asyncio.AbstractEventLoop
 
 
 @dataclass(slots=True)
@@ -73,7 +97,10 @@ class Attempt:
         self.note: str | None = None
         self._unsent: wire.CommitStage | None = None
         self._unsettled: list[asyncio.Future[wire.Recorded]] = []
-        self._parked = 0
+        self.charges: Charges | None = None
+        #: A person holds this run, or one above it.
+        self.held = False
+        self._parked: dict[object, str] = {}
         self._sinks = 0
         #: Made when the run first asks for a limit: most never do.
         self.limits: LimitCalls | None = None
@@ -84,6 +111,16 @@ class Attempt:
     def run_id(self) -> str:
         """The root run's id."""
         return self.around.run_id
+
+    @property
+    def loop(self) -> asyncio.AbstractEventLoop:
+        """The worker's event loop."""
+        return self.around.loop
+
+    @property
+    def channel(self) -> Channel:
+        """The worker's connection to the coordinator."""
+        return self.around.channel
 
     def new_sink(self, stage: str) -> logs.LogSink:
         """Return a log sink for the next stage."""
@@ -96,12 +133,12 @@ class Attempt:
         (logs.current.get() or self.sink).write(line.encode("utf-8", "surrogateescape"))
 
     async def begin_stage(self, name: str) -> None:
-        """Take a slot for the stage, once what the run recorded before is durable and the gate is open.
+        """Take a slot for the stage, once what the run recorded before is durable and it may be entered.
 
         Once it has returned, ``end_stage`` must be called.
         """
-        if self.unsettled or not self.around.gate.opened.is_set():
-            await self.may_go_on()
+        if self.unsettled or not self._may_enter(name):
+            await self.may_go_on(name)
         await self.slot.begin()
         self.stage, self.since, self.note = name, time.monotonic(), None
 
@@ -110,12 +147,12 @@ class Attempt:
         self.stage, self.since, self.note = None, time.monotonic(), None
         self.slot.end()
 
-    async def may_go_on(self) -> None:
-        """Return once what the run recorded is durable, and it is to go on."""
+    async def may_go_on(self, stage: str = "") -> None:
+        """Return once what the run recorded is durable, and it is to go on, into the stage if one is named."""
         if self.unsettled:
             await self.settle()
-        while not self.around.gate.opened.is_set():
-            await self._park()
+        while not self._may_enter(stage):
+            await self._park(stage)
 
     def limit_calls(self) -> LimitCalls:
         """Return what this attempt holds and wants of named limits."""
@@ -123,19 +160,44 @@ class Attempt:
             self.limits = LimitCalls(self.n, self.generation, self.around.channel, self.slot, self.may_go_on)
         return self.limits
 
+    def charge(self, amounts: Mapping[str, int | float]) -> None:
+        """Charge what was used to this run."""
+        if self.charges is None:
+            self.charges = Charges(self)
+        self.charges.add(amounts)
+
     async def rest(self, duration_s: float) -> None:
         """Wait without a slot."""
         if duration_s > 0:
             async with self.slot.waiting():
                 await asyncio.sleep(duration_s)
 
-    async def _park(self) -> None:
-        self._parked += 1
+    def hold(self, held: bool) -> None:
+        """Park at the next stage boundary, or go on."""
+        self.held = held
+        self.around.gate.look_again()
+
+    def _may_enter(self, stage: str) -> bool:
+        return not self.held and self.around.gate.admits(stage)
+
+    async def _park(self, stage: str) -> None:
+        """Stand before the stage without a slot until it may start."""
+        call = object()
+        self._parked[call] = stage
         try:
-            self.around.channel.tell(wire.Parked(n=self.n, generation=self.generation))
-            await self.around.gate.opened.wait()
+            self._tell_parked()
+            async with self.slot.waiting():
+                while not self._may_enter(stage):
+                    await self.around.gate.moves()
+                # It is not parked any more while it waits for its slot.
+                del self._parked[call]
         finally:
-            self._parked -= 1
+            self._parked.pop(call, None)
+
+    def _tell_parked(self) -> None:
+        if self._parked:
+            stage = next(iter(self._parked.values()))
+            self.around.channel.tell(wire.Parked(n=self.n, generation=self.generation, stage=stage))
 
     def record_soon(self, message: wire.CommitStage) -> None:
         """Have the outcome recorded before this run does anything else that lasts; ``settle`` waits for that.
@@ -150,7 +212,7 @@ class Attempt:
     @property
     def unsettled(self) -> bool:
         """Whether outcomes are not known to be durable yet."""
-        return self._unsent is not None or bool(self._unsettled)
+        return self._unsent is not None or bool(self._unsettled) or self.charges is not None
 
     def take_unsent(self) -> wire.CommitStage | None:
         """Return the only outcome that is not durable, if it is not on its way yet: the caller takes it along."""
@@ -161,6 +223,8 @@ class Attempt:
 
     def send_unsent(self) -> None:
         """Send what is not on its way yet."""
+        if self.charges is not None:
+            self.charges.send()
         if self._unsent is not None:
             self._unsettled.append(self.around.channel.ask(self._unsent))
             self._unsent = None
@@ -168,8 +232,10 @@ class Attempt:
     async def settle(self) -> None:
         """Return once every outcome is durable; raises Abandoned when this attempt is fenced, Unrecordable."""
         self.send_unsent()
+        if self.charges is not None:
+            await self.charges.settle()
         while self._unsettled:
-            await self._asked(self._unsettled[0])
+            await self.answered(self._unsettled[0])
             self._unsettled.pop(0)
         faults.fault("worker.recorded")
 
@@ -178,6 +244,8 @@ class Attempt:
         for request in self._unsettled:
             if not request.cancel():
                 request.exception()
+        if self.charges is not None:
+            self.charges.close()
         self.sink.close()
 
     async def record(
@@ -185,9 +253,10 @@ class Attempt:
     ) -> wire.Recorded:
         """Return once the request is durable; raises Abandoned when this attempt is fenced, Unrecordable otherwise."""
         self.send_unsent()
-        return await self._asked(self.around.channel.ask(message))
+        return await self.answered(self.around.channel.ask(message))
 
-    async def _asked(self, request: asyncio.Future[wire.Recorded]) -> wire.Recorded:
+    async def answered(self, request: asyncio.Future[wire.Recorded]) -> wire.Recorded:
+        """Return the answer to a request; raises Abandoned when this attempt is fenced, Unrecordable otherwise."""
         try:
             return await request
         except Refusal as refusal:
@@ -211,8 +280,7 @@ class Attempt:
         self.slot.restate()
         if self.limits is not None:
             self.limits.restate()
-        if self._parked:
-            self.around.channel.tell(wire.Parked(n=self.n, generation=self.generation))
+        self._tell_parked()
 
     def activity(self) -> wire.ActiveSlot:
         """Return what this attempt is doing now."""
@@ -221,6 +289,7 @@ class Attempt:
         )
 
     def _tell_given(self) -> None:
+        self._tell_parked()
         self.around.channel.tell(wire.GiveSlot(n=self.n, generation=self.generation))
 
     def _tell_wanted(self) -> None:

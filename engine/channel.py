@@ -39,7 +39,7 @@ class Channel(asyncio.Protocol):
         return self._next_req
 
     def ask(
-        self, message: wire.EnqueueChildren | wire.CommitStage | wire.CompleteRun | wire.FailRun
+        self, message: wire.EnqueueChildren | wire.CommitStage | wire.Charge | wire.CompleteRun | wire.FailRun
     ) -> asyncio.Future[wire.Recorded]:
         """Send a request; the future gets its answer once it is durable, or a Refusal."""
         future: asyncio.Future[wire.Recorded] = asyncio.get_running_loop().create_future()

@@ -69,6 +69,14 @@ class ChildCalls:
         label: Callable[[Any], str] | None,
     ) -> list[Result[Any]]:
         """Return a Result per item, in order."""
+        most, root = self._attempt.around.header.concurrency, self._attempt.around.header.workflow
+        if concurrency is not None and not 1 <= concurrency <= most:
+            raise ValueError(
+                f"concurrency {concurrency} of {workflow.name} is below 1"
+                if concurrency < 1
+                else f"concurrency {concurrency} of {workflow.name} is beyond the run's {most}; "
+                f"@workflow(concurrency={concurrency}) on {root} allows it"
+            )
         fan = Fan(workflow, list(items), workflow.signature.item_call, label)
         return await self._run(fan, concurrency or workflow.concurrency)
 

@@ -10,6 +10,7 @@ from poolboard.journal.model import JournalEntry
 from poolboard.journal.reader import Reader
 
 from .logs import log_files
+from .replay import TRY
 from .views import ChildRow, ChildView, Counts, StageRun
 
 #: What a screen gets of one value; the rest is told by its size. A summary of 1 MB results must open at once.
@@ -34,9 +35,12 @@ async def child_view(reader: Reader, run: int, row: ChildRow, logs: Path) -> Chi
 
 
 def stage_run(entry: JournalEntry) -> StageRun | None:
-    """Return a checkpoint event as a screen shows it; None for one that is no stage (a map that was opened)."""
+    """Return a checkpoint event as a screen shows it; None for one that is no stage (a map that was opened).
+
+    A try that failed and was followed by another is one of the stage's too.
+    """
     payload = json.loads(entry.event.payload)
-    if payload["kind"] != "stage":
+    if payload["kind"] not in ("stage", TRY):
         return None
     failure = payload.get("failure")
     return StageRun(

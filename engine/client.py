@@ -10,6 +10,7 @@ from . import wire
 from .errors import CoordinatorGone
 from .folder import RunFolder
 from .views import Summary
+from .wish import Wish
 
 CONNECT_LIMIT_S = 2.0
 #: Every wish is acknowledged within this time (SPEC 1.A).
@@ -59,12 +60,21 @@ class Client(asyncio.Protocol):
             elif self._transport is None:
                 raise CoordinatorGone("the coordinator hung up")
 
-    async def control(
-        self, verb: wire.Verb, by: str, why: str | None, *, now: bool, count: int | None
-    ) -> wire.ControlAnswer:
+    async def control(self, wish: Wish) -> wire.ControlAnswer:
         """Pass a wish on and return the answer; raises CoordinatorGone."""
+        part = wish.part
         return await self.wish(
-            verb, lambda req: wire.ControlRequest(req=req, verb=verb, by=by, why=why, now=now, count=count)
+            wish.verb,
+            lambda req: wire.ControlRequest(
+                req=req,
+                verb=wish.verb,
+                by=wish.by,
+                why=wish.why,
+                now=wish.now,
+                count=wish.count,
+                scope=wire.Scope(children=list(part.children), stage=part.stage, worker=part.worker),
+                budget=wish.budget or None,
+            ),
         )
 
     async def wish(self, what: str, of: Callable[[int], wire.Message]) -> wire.ControlAnswer:

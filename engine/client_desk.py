@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from . import wire
-from .control import Controller, Refusal, granting
+from .control import Refusal
 from .peers import Peer
 from .views import Summary
+from .wishes import Wishes
 
 TICK_S = 0.05
 
@@ -29,8 +30,8 @@ class Subscription:
 class ClientDesk:
     """Serves screens: at most one summary outstanding for each, none that says nothing new."""
 
-    def __init__(self, controller: Controller, summary: Callable[[], Awaitable[Summary]]) -> None:
-        self._controller, self._summary = controller, summary
+    def __init__(self, wishes: Wishes, summary: Callable[[], Awaitable[Summary]]) -> None:
+        self._wishes, self._summary = wishes, summary
         self._subscriptions: dict[Peer, Subscription] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         #: Who grants wishes about limits and prompts: a sentence comes back, or Refusal is raised.
@@ -50,7 +51,7 @@ class ClientDesk:
                 if (subscription := self._subscriptions.get(peer)) is not None:
                     subscription.seen = True
             case wire.ControlRequest():
-                self._begin(peer, message.req, granting(self._controller, message))
+                self._begin(peer, message.req, self._wishes.grant(message))
             case _:
                 grant = self.others.get(type(message))
                 if grant is None:
@@ -93,5 +94,6 @@ class ClientDesk:
             told, ok = await granted, True
         except Refusal as refusal:
             told, ok = str(refusal), False
-        state, revision = self._controller.state, self._controller.revision
+        controller = self._wishes.controller
+        state, revision = controller.state, controller.revision
         peer.send(wire.ControlAnswer(req=req, ok=ok, message=told, state=state, revision=revision))

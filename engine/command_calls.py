@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shlex
 import signal
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -18,6 +19,10 @@ from .stage_calls import StageCalls
 
 #: What ``capture`` keeps of a program's output at most; all of it is in the log.
 CAPTURE_LIMIT_BYTES = 512 * 1024
+#: What is told of a failed program's log.
+TAIL_BYTES, TAIL_LINES = 4096, 20
+#: Values of the environment that are shorter stand in any text by chance.
+SHORTEST_SECRET = 4
 #: Between SIGTERM and SIGKILL for a program that took too long or is not wanted any more.
 KILL_AFTER_S = 5.0
 
@@ -31,7 +36,14 @@ class CommandResult:
 
 
 class CommandFailed(Exception):
-    """The program ended with an exit code that was not expected."""
+    """The program ended with an exit code that was not expected.
+
+    ``account`` takes the place of a traceback, which would only show us: how it ended, the command, its last lines.
+    """
+
+    def __init__(self, ending: str, account: str) -> None:
+        super().__init__(ending)
+        self.account = account
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +118,7 @@ async def execute(command: Command) -> CommandResult:
     finally:
         await _end(process)
     if code not in command.expect:
-        raise CommandFailed(_told(code))
+        raise CommandFailed(_told(code), _account(command, code, sink))
     return CommandResult(code, output)
 
 
@@ -139,6 +151,19 @@ async def _end(process: asyncio.subprocess.Process) -> None:
 def _signal_group(pgid: int, number: signal.Signals) -> None:
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(pgid, number)
+
+
+def _account(command: Command, code: int, sink: logs.LogSink | None) -> str:
+    """Return what a person wants to know of a failed program; it is recorded, so no value of ``env`` is in it."""
+    text = command.argv if isinstance(command.argv, str) else shlex.join(command.argv)
+    last = "" if sink is None else sink.tail(TAIL_BYTES).decode("utf-8", "replace")
+    for value in command.env.values():
+        if len(value) >= SHORTEST_SECRET:
+            last = last.replace(value, "…")
+    parts = [_told(code), f"command: {text}"]
+    if lines := last.splitlines()[-TAIL_LINES:]:
+        parts += ["its last lines:", *(f"  {line}" for line in lines)]
+    return "\n".join(parts) + "\n"
 
 
 def _told(code: int) -> str:

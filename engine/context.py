@@ -184,6 +184,13 @@ class Context:
         tail = " " + json.dumps(fields, default=str) if fields else ""
         self._attempt.log(f"{message}{tail}\n")
 
+    def usage(self, **amounts: float) -> None:
+        """Charge what was used (``tokens=120, cost=0.002``) to this run, its parents and the run's budget, once.
+
+        What the workflow charges is not charged again when it is replayed. Raises ValueError for a negative amount.
+        """
+        self._attempt.charge(amounts)
+
     def progress(self, done: float, total: float | None = None, note: str = "") -> None:
         """Say how far the current stage is; seen on the screen, not recorded."""
         share = f"{done:g}" if total is None else f"{done:g}/{total:g}"

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-from typing import Any
 
 from poolboard.journal import log, queue
 from poolboard.journal.errors import Refused
@@ -14,13 +13,13 @@ from poolboard.journal.model import Event, RunRow
 from poolboard.journal.states import ControlState, IllegalMove, RunStatus
 from poolboard.journal.transaction import Transaction
 
-from . import wire
 from .dispatch import Dispatcher
 from .payload import dumps
 from .pool_events import ControlSet
 
+#: Who asks where no person does.
+OWN_NAME = "poolboard"
 #: The journal key of the wish to cancel: it outlives the coordinator that was asked.
-WORKERS_SETTING = "workers"
 CANCEL_KEY = '["CancelAsked"]'
 
 
@@ -47,10 +46,10 @@ class Controller:
         run: RunRow,
         grace_s: float,
         on_stopped: Callable[[], None],
-        on_size: Callable[[int], None],
+        tell_workers: Callable[[], None],
     ) -> None:
         self._dispatcher, self._grace_s = dispatcher, grace_s
-        self._on_stopped, self._on_size = on_stopped, on_size
+        self._on_stopped, self._tell_workers = on_stopped, tell_workers
         self.state, self.revision = run.control, run.control_revision
         self._by, self._why = run.control_by, run.control_why
         #: The status in which ``stopping`` ends, and its error line.
@@ -75,7 +74,19 @@ class Controller:
         if self.state == "running":
             return "already running"
         await self._move("running", by, why)
+        if self.ends_as[0] == "blocked":
+            self.ends_as = ("stopped", None)
         return "running"
+
+    async def exhaust(self, reason: str) -> None:
+        """The budget is used up: park everything, then end as ``blocked``, which a raised budget can go on from."""
+        if self.ends_as[0] != "stopped" or self.closing or self.state in ("stopping", "stopped"):
+            return
+        self.ends_as = ("blocked", reason)
+        if self.state == "running":
+            await self._move("pausing", OWN_NAME, reason)
+        else:
+            self._dispatcher.feed(ControlSet("pausing"))
 
     async def stop(self, by: str, why: str | None, *, now: bool) -> str:
         """No new stage; running ones get the grace. Return a sentence."""
@@ -94,29 +105,21 @@ class Controller:
         self.ends_as = ("cancelled", why)
         return (await self.stop(by, why, now=False)).replace("stopping", "cancelling")
 
-    async def set_workers(self, count: int, by: str) -> str:
-        """Change the number of workers, from now on and after a restart. Return a sentence."""
-        if self.closing:
-            raise Refusal(f"this coordinator is ending ({self.state}); ask again in a moment")
-        await self._dispatcher.recorder.record(
-            partial(queue.set_setting, lease=self._dispatcher.lease, name=WORKERS_SETTING, value=dumps(count), by=by)
-        )
-        self._on_size(count)
-        return f"{count} worker{'' if count == 1 else 's'}"
-
     def all_parked(self) -> None:
         """Nothing is in a stage any more."""
-        if self.state == "pausing" and (self._finishing is None or self._finishing.done()):
+        if self.ends_as[0] == "blocked":
+            self._stop_now()
+        elif self.state == "pausing" and (self._finishing is None or self._finishing.done()):
             self._finishing = asyncio.ensure_future(self._paused())
         elif self.state == "stopping":
             self._stop_now()
 
-    async def resume_after_restart(self) -> None:
+    async def resume_after_restart(self, by: str, why: str | None) -> None:
         """A person asked for a new coordinator: whatever was wished before, the run goes on."""
         if self.state == "stopping":
             await self._move("stopped", self._by, self._why)
         if self.state != "running":
-            await self._move("running", "user", None)
+            await self._move("running", by, why)
 
     def continue_transition(self) -> None:
         """Finish what an earlier coordinator began, so that no in-between state survives it."""
@@ -159,8 +162,7 @@ class Controller:
         except IllegalMove as illegal:
             self._dispatcher.pool.control = before
             raise Refusal(str(illegal)) from None
-        for peer in self._dispatcher.workers.values():
-            peer.send(wire.ControlNow(state=state))
+        self._tell_workers()
         self._dispatcher.feed(ControlSet(state))
         self.on_state(state)
 
@@ -193,16 +195,3 @@ class Controller:
             queue.set_status(tx, lease, status, error=error)
 
         return member
-
-
-def granting(controller: Controller, message: wire.ControlRequest) -> Coroutine[Any, Any, str]:
-    """Return the call that grants a client's wish."""
-    if message.verb == "workers":
-        return controller.set_workers(message.count or 1, message.by)
-    if message.verb == "pause":
-        return controller.pause(message.by, message.why)
-    if message.verb == "resume":
-        return controller.resume(message.by, message.why)
-    if message.verb == "cancel":
-        return controller.cancel(message.by, message.why)
-    return controller.stop(message.by, message.why, now=message.now)

@@ -1,4 +1,4 @@
-"""The coordinator's process: ``python -m poolboard.engine.coordinate JOURNAL RUN_ID INTENT [--accept-code]``.
+"""The coordinator's process: ``python -m poolboard.engine.coordinate JOURNAL RUN_ID``, its errand on stdin.
 
 Started by launch.py in a session of its own. It says one line of JSON on stdout, that it is ready or why it cannot be;
 from then on stdout is its log, like stderr.
@@ -12,7 +12,6 @@ import logging
 import os
 import sys
 from pathlib import Path
-from typing import cast, get_args
 
 from poolboard.journal.errors import JournalError, StorageUnavailable
 from poolboard.journal.model import Event, Lease
@@ -24,7 +23,7 @@ from .coordinator import Coordinator
 from .definitions import digest_of, same_program
 from .errors import ChangedCode, EngineError, UserMistake
 from .header import RunHeader
-from .intent import Intent
+from .intent import Errand
 from .payload import dumps
 from .threads import settle_in
 
@@ -32,22 +31,22 @@ log = logging.getLogger("poolboard")
 EXIT_REFUSED, EXIT_STORAGE, EXIT_BROKEN = 2, 5, 70
 
 
-async def serve(journal_path: Path, run_id: str, intent: Intent, accept_code: bool) -> None:
+async def serve(journal_path: Path, run_id: str, errand: Errand) -> None:
     """Take the run and work on it until it ends."""
     journal = await SqliteJournal.open(journal_path, create=False, fault=faults.fault)
     try:
         before = await journal.get_run(run_id)
-        if before.status in TERMINAL_RUN and intent != "retry":
+        if before.status in TERMINAL_RUN and errand.intent != "retry":
             raise UserMistake(f"run {run_id} has ended: it is {before.status}")
         header = RunHeader.model_validate_json(before.header)
         lease = await takeover.take_lease(journal, run_id)
         try:
-            digest = await accepted_digest(journal, lease, header, accept_code)
+            digest = await accepted_digest(journal, lease, header, errand.accept_code)
         except ChangedCode:
             await journal.release_lease(lease)
             raise
         try:
-            await Coordinator(journal, lease, before, header, digest, intent).run(lambda: say({"ok": True}))
+            await Coordinator(journal, lease, before, header, digest, errand).run(lambda: say({"ok": True}))
         except UserMistake:
             await journal.release_lease(lease)
             raise
@@ -106,22 +105,23 @@ def say(answer: dict[str, object]) -> None:
     os.dup2(2, 1)
 
 
-def _intent(word: str) -> Intent:
-    for intent in get_args(Intent):
-        if word == intent:
-            return cast(Intent, word)
-    raise UserMistake(f"a coordinator is not started to {word}")
+def _read_errand() -> Errand:
+    errand = Errand.decode(sys.stdin.buffer.read())
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    return errand
 
 
 def main() -> None:
     """Run one coordinator process."""
     faults.arm("coordinator")
     logs.to_stderr()
-    journal, run_id, intent, *rest = sys.argv[1:]
+    journal, run_id = sys.argv[1:]
     status = 0
     settle_in()
     try:
-        asyncio.run(serve(Path(journal), run_id, _intent(intent), "--accept-code" in rest))
+        asyncio.run(serve(Path(journal), run_id, _read_errand()))
     except (EngineError, JournalError) as error:
         say({"ok": False, "kind": type(error).__name__, "message": str(error)})
         log.error("%s", error)

@@ -14,19 +14,19 @@ from poolboard.journal import queue
 from poolboard.journal.errors import JournalError, Refused
 from poolboard.journal.model import Lease, NewWork, RunRow, Token
 from poolboard.journal.sqlite import SqliteJournal
-from poolboard.journal.states import SETTLED_WORK, TERMINAL_RUN, IllegalMove, RunStatus
+from poolboard.journal.states import SETTLED_WORK, IllegalMove, RunStatus
 from poolboard.journal.transaction import Transaction
 
 from . import takeover, wire, wire_limits
 from .client_desk import ClientDesk
-from .control import CANCEL_KEY, WORKERS_SETTING, Controller
+from .control import CANCEL_KEY, Controller
 from .dispatch import Dispatcher
-from .errors import UserMistake
+from .errands import begin
 from .fleet import LocalFleet
 from .folder import CoordinatorFile, RunFolder
 from .header import RunHeader, WorkerSettings
 from .identity import ProcessIdentity
-from .intent import Intent
+from .intent import Errand
 from .limit_desk import LimitDesk, open_desk
 from .payload import dumps
 from .peers import Peer
@@ -34,7 +34,12 @@ from .pool import Pool
 from .pool_events import Adopted, NotHeld, WorkerJoined, WorkerLost, WorkerRetiring
 from .progress import Progress
 from .recorder import Recorder
+from .retrying import Retrying
+from .scopes import Scopes
+from .sizes import Sizes
+from .spending import Spending
 from .vigil import Vigil
+from .wishes import Wishes
 from .worker_desk import WorkerDesk
 
 log = logging.getLogger("poolboard")
@@ -48,10 +53,10 @@ class Coordinator:
     """Wires the parts together and lives as long as the run is worked on."""
 
     def __init__(
-        self, journal: SqliteJournal, lease: Lease, run: RunRow, header: RunHeader, digest: str, intent: Intent
+        self, journal: SqliteJournal, lease: Lease, run: RunRow, header: RunHeader, digest: str, errand: Errand
     ) -> None:
         self._journal, self._lease, self._run, self._header = journal, lease, run, header
-        self._digest, self._intent = digest, intent
+        self._digest, self._errand = digest, errand
         self._folder = RunFolder(Path(header.folder))
         self._socket = self._folder.socket_path()
         self._done = asyncio.Event()
@@ -65,9 +70,15 @@ class Coordinator:
         )
         self.fleet = LocalFleet(self._folder, run.cwd, self._settings, self._worker_lost, self._block)
         self.desk = WorkerDesk(self.dispatcher, self._blocked, self._retire)
-        self.progress = Progress(journal, run.run_id, lease.number, lease.epoch, self.pool, self.desk, self.fleet)
-        self.controller = Controller(self.dispatcher, run, header.grace_s, self._stop_is_due, self._resize)
-        self.clients = ClientDesk(self.controller, self.progress.summary)
+        self.controller = Controller(self.dispatcher, run, header.grace_s, self._stop_is_due, self._tell_workers)
+        self.scopes = Scopes(self.dispatcher, self._tell_workers, self._resize)
+        self.sizes = Sizes(self.dispatcher, header, lambda size: self._resize())
+        self.spending = Spending(self.dispatcher, journal, header.budget, self.controller.exhaust)
+        self.desk.on_cost = self.spending.touch
+        retrying = Retrying(self.dispatcher, journal.reader, lease.number)
+        wishes = Wishes(self.controller, self.scopes, self.sizes, retrying, self.spending)
+        self.progress = Progress(journal, lease, self.pool, self.desk, self.fleet, self.scopes, self.spending)
+        self.clients = ClientDesk(wishes, self.progress.summary)
         self.limits: LimitDesk | None = None
         self._peers: dict[Peer, str] = {}
         self._takeover: takeover.Takeover | None = None
@@ -85,7 +96,8 @@ class Coordinator:
         self._folder.write_coordinator(CoordinatorFile(ProcessIdentity.own(), self._lease.epoch, self._socket))
         on_ready()
         chores = [
-            asyncio.ensure_future(chore) for chore in (self._renew_leases(), self.clients.run(), self._keep_rates())
+            asyncio.ensure_future(chore)
+            for chore in (self._renew_leases(), self.clients.run(), self._keep_rates(), self.spending.watch())
         ]
         for chore in chores:
             chore.add_done_callback(self._checked)
@@ -103,10 +115,8 @@ class Coordinator:
     async def _begin(self) -> None:
         """Bring journal, pool and fleet to where the run goes on."""
         await self.recorder.record(self._close_gap)
-        if self._intent in ("resume", "retry") and self._run.status not in TERMINAL_RUN:
-            await self.controller.resume_after_restart()
-        if self._intent == "retry" and not await self.recorder.record(partial(queue.retry_failed, lease=self._lease)):
-            raise UserMistake(f"nothing has failed in run {self._run.run_id[:8]}: there is nothing to retry")
+        errand = self._errand
+        await begin(errand, self._run, self.dispatcher, self.spending, self.controller)
         await self.recorder.record(self._opening)
         self._takeover = found = await takeover.load(self._journal, self._lease)
         takeover.watch(found, self.fleet)
@@ -115,16 +125,18 @@ class Coordinator:
             self._root_settled()
             return
         self.pool.control = self.controller.state
+        self.desk.failed_before = found.failed
+        self.scopes.load(await self._journal.reader.holds(self._lease.number))
         await self._open_limits(found)
         takeover.begin(found, self.dispatcher)
+        await self.sizes.load(self._journal.reader, self._lease.number)
         await self.recorder.drain()
-        if self._intent == "cancel" or await self._journal.reader.entry_of_key(self._lease.number, CANCEL_KEY):
-            await self.controller.cancel("user", None)
-        elif self._intent == "stop":
-            await self.controller.stop("user", None, now=True)
+        if errand.intent == "cancel" or await self._journal.reader.entry_of_key(self._lease.number, CANCEL_KEY):
+            await self.controller.cancel(errand.by, errand.why)
+        elif errand.intent == "stop":
+            await self.controller.stop(errand.by, errand.why, now=True)
         else:
-            wished = await self._journal.reader.setting(self._lease.number, WORKERS_SETTING)
-            self._resize(self._header.workers if wished is None else int(wished))
+            self._resize()
             self.controller.continue_transition()
         if found.alive:
             asyncio.get_running_loop().call_later(self._header.adopt_grace_s, self._say_retained)
@@ -242,12 +254,13 @@ class Coordinator:
                         item.starts,
                     )
                 )
-        peer.send(wire.Welcome(epoch=lease.epoch, control=self.controller.state))
+        peer.send(wire.Welcome(epoch=lease.epoch))
+        self._tell_worker(worker, peer)
         for n in unknown:
             peer.send(wire.Abandon(n=n, generation=held[n], reason="it has ended"))
         if self.limits is not None:
             self.limits.joined(worker, hello.limits)
-        self.dispatcher.feed(WorkerJoined(worker, self._header.slots))
+        self.dispatcher.feed(WorkerJoined(worker, self.sizes.slots))
         for token, starts in adopted:
             self.dispatcher.tokens[token.n] = token
             peer.send(wire.Adopted(n=token.n, generation=token.generation, epoch=token.epoch))
@@ -278,7 +291,7 @@ class Coordinator:
             socket=self._socket,
             epoch=self._lease.epoch,
             digest=self._digest,
-            header=self._header,
+            header=self._header.model_copy(update={"slots": self.sizes.slots}),
         ).model_dump_json()
 
     def _worker_lost(self, worker: str, reason: str) -> None:
@@ -297,15 +310,28 @@ class Coordinator:
                 told = f"its process {member.identity.pid} still runs but does not answer"
                 self.progress.alerts[f"retained {worker}"] = f"work of worker {worker} is retained: {told}"
 
-    def _resize(self, count: int) -> None:
-        for worker in self.fleet.set_size(count):
+    def _tell_workers(self) -> None:
+        for worker, peer in self.dispatcher.workers.items():
+            self._tell_worker(worker, peer)
+
+    def _tell_worker(self, worker: str, peer: Peer) -> None:
+        """Say what is in force; for a worker that is to go home every stage boundary is one to park at."""
+        place = self.pool.places.get(worker)
+        state = "pausing" if place is not None and place.retiring else self.controller.state
+        peer.send(wire.ControlNow(state=state, stages=self.scopes.stages, slots=self.sizes.slots))
+
+    def _resize(self) -> None:
+        """Have as many workers, of as many slots, as is wished, none at a drained place."""
+        self.scopes.places = self.sizes.workers
+        for worker in self.fleet.set_size(self.sizes.workers, self.scopes.drained):
             self._retire(worker)
+        self._tell_workers()
 
     def _retire(self, worker: str) -> None:
         """Give the worker nothing new, move its runs at their next stage boundary, and send it home."""
-        if (peer := self.dispatcher.workers.get(worker)) is not None:
-            peer.send(wire.ControlNow(state="pausing"))
         self.dispatcher.feed(WorkerRetiring(worker))
+        if (peer := self.dispatcher.workers.get(worker)) is not None:
+            self._tell_worker(worker, peer)
 
     # --- the end ---------------------------------------------------------------------------------------------------
 

@@ -27,6 +27,7 @@ from .pool_events import (
     Event,
     FailLost,
     GrantSlot,
+    HoldRun,
     Requeue,
     Requeued,
     SendHome,
@@ -85,10 +86,16 @@ class Dispatcher:
         token = self.tokens.get(n)
         return token if token is not None and token.generation == generation else None
 
-    def settle(self, n: int) -> None:
+    def settle(self, n: int, *, failed: bool = False) -> None:
         """The end of a work item is durable."""
         self.tokens.pop(n, None)
-        self.feed(Settled(n))
+        self.feed(Settled(n, failed))
+
+    def drop(self, n: int, reason: str) -> None:
+        """The work item was ended from outside: whoever runs it lets go."""
+        if (token := self.tokens.get(n)) is not None:
+            self.send(token, wire.Abandon(n=n, generation=token.generation, reason=reason))
+        self.settle(n)
 
     def _do(self, action: Action) -> None:
         lease, add = self.lease, self.recorder.add
@@ -115,6 +122,9 @@ class Dispatcher:
             case TellSettled(parent, generation, group):
                 if (token := self.token(parent, generation)) is not None:
                     self.send(token, wire.GroupSettled(n=parent, generation=generation, group=group))
+            case HoldRun(n, held):
+                if (token := self.tokens.get(n)) is not None:
+                    self.send(token, wire.HoldRun(n=n, generation=token.generation, held=held))
             case AllParked():
                 self._on_all_parked()
             case SendHome(worker):
@@ -158,14 +168,11 @@ class Dispatcher:
 
     def _cancelled(self, n: int, result: Any) -> None:
         fatal_unless_refused(result)
-        token = self.tokens.get(n)
-        if token is not None:
-            self.send(token, wire.Abandon(n=n, generation=token.generation, reason="cancelled"))
-        self.settle(n)
+        self.drop(n, "cancelled")
 
     def _ended(self, n: int, result: Any) -> None:
         fatal_unless_refused(result)
-        self.settle(n)
+        self.settle(n, failed=True)
 
 
 def fatal_unless_refused(result: Any) -> None:

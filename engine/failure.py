@@ -34,7 +34,7 @@ def describe(error: BaseException) -> dict[str, str]:
     return {
         "type": kind,
         "message": _cut(message, MESSAGE_LIMIT),
-        "traceback": _cut(_traceback(error) or f"{kind}: {message}\n", TRACEBACK_LIMIT_BYTES),
+        "traceback": _cut(_account(error) or _traceback(error) or f"{kind}: {message}\n", TRACEBACK_LIMIT_BYTES),
     }
 
 
@@ -51,6 +51,11 @@ def one_line(failure: dict[str, str]) -> str:
 def as_payload(failure: dict[str, str]) -> str:
     """Return the failure as the JSON of its event."""
     return json.dumps({"failure": failure}, separators=(",", ":"))
+
+
+def _account(error: BaseException) -> str:
+    """Return what the exception says of itself in place of a traceback, if it does."""
+    return str(getattr(error, "account", ""))
 
 
 def _traceback(error: BaseException) -> str:

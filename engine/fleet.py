@@ -10,7 +10,7 @@ import secrets
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Set
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -58,23 +58,30 @@ class LocalFleet:
         self._on_lost, self._on_futile = on_lost, on_futile
         self.members: dict[str, Member] = {}
         self._size = 0
+        self._closed: frozenset[int] = frozenset()
         self._restarts: dict[int, int] = {}
         self._futile = 0
         self._stopping = False
         self._tasks: set[asyncio.Task[None]] = set()
 
-    def set_size(self, count: int) -> list[str]:
-        """Start what is missing of ``count`` workers; return those that are too many, which stay until told goodbye."""
-        self._size = count
+    def set_size(self, count: int, closed: Set[int] = frozenset()) -> list[str]:
+        """Start what is missing of ``count`` workers, none at a closed place.
+
+        Returns those that are too many, which stay until told goodbye.
+        """
+        self._size, self._closed = count, frozenset(closed)
         taken = {member.place for member in self.members.values()}
         for place in range(1, count + 1):
-            if place not in taken:
+            if place not in taken and self._is_open(place):
                 self._start(place)
         return self.surplus()
 
     def surplus(self) -> list[str]:
         """Return the workers that are too many."""
-        return [worker for worker, member in self.members.items() if member.place > self._size]
+        return [worker for worker, member in self.members.items() if not self._is_open(member.place)]
+
+    def _is_open(self, place: int) -> bool:
+        return place <= self._size and place not in self._closed
 
     def adopt(self, worker: str, identity: ProcessIdentity) -> None:
         """Take over a living worker that an earlier coordinator started."""
@@ -176,14 +183,14 @@ class LocalFleet:
         if self._futile >= FUTILE_STARTS:
             self._on_futile(f"workers cannot start ({reason}): {self.tail(member.worker)}")
             return
-        if member.place <= self._size:
+        if self._is_open(member.place):
             self._restarts[member.place] = self._restarts.get(member.place, 0) + 1
             self._spawn_task(self._restart(member.place))
 
     async def _restart(self, place: int) -> None:
         pause_s = RESPAWN_BACKOFF_S * 2 ** min(self._futile, 10) if self._futile else 0.0
         await asyncio.sleep(min(pause_s, RESPAWN_LIMIT_S))
-        if not self._stopping and place not in {m.place for m in self.members.values()}:
+        if not self._stopping and self._is_open(place) and place not in {m.place for m in self.members.values()}:
             self._start(place)
 
     def tail(self, worker: str) -> str:

@@ -21,6 +21,8 @@ class RunHeader(BaseModel):
     folder: str
     max_depth: int
     concurrency: int
+    #: Limits by name; ``duration_s`` and ``failures`` are kept by the engine, others are charged by ``ctx.usage``.
+    budget: dict[str, float] = Field(default_factory=dict)
     #: Named limits as they were at the start, in the words of limit_spec; a setting of the run may have changed one.
     limits: dict[str, str] = Field(default_factory=dict)
     grace_s: float = 10.0

@@ -11,6 +11,7 @@ import threading
 import time
 import uuid
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,11 +21,12 @@ from poolboard.journal.select import DEFAULT
 from poolboard.journal.sqlite import SqliteJournal
 
 from . import errors, spawn, strays
+from .budget import changed
 from .definitions import OWN_PACKAGE, read_source, split_target
 from .errors import CoordinatorGone, UserMistake
 from .folder import RunFolder, chosen_journal, make_private
 from .header import RunHeader
-from .intent import Intent
+from .intent import Errand
 from .limit_spec import check_needs, parse_limits
 
 DEFAULT_SLOTS = 4
@@ -44,6 +46,8 @@ class RunRequest:
     slots: int | None = None
     name: str | None = None
     lease_s: float = 30.0
+    #: Budget by name, see budget.py.
+    budget: dict[str, float] = field(default_factory=dict)
     #: Named limits as a table of the configuration has them; they go before the workflow's own.
     limits: Mapping[str, int | str] = field(default_factory=dict)
 
@@ -107,10 +111,11 @@ async def start_run(request: RunRequest) -> str:
         lease_s=request.lease_s,
         max_depth=told["max_depth"],
         concurrency=told["concurrency"],
+        budget=changed({}, request.budget),
         limits=limits,
     )
     journal_path = await _record(request, run_id, header, folder)
-    await start_coordinator(journal_path, run_id, str(folder.path), "resume")
+    await start_coordinator(journal_path, run_id, str(folder.path), Errand("resume"))
     return run_id
 
 
@@ -184,14 +189,10 @@ async def _ask_probe(path: Path, asked: dict[str, Any]) -> dict[str, Any]:
     return told
 
 
-async def start_coordinator(
-    journal: Path, run_id: str, folder: str, intent: Intent, *, accept_code: bool = False
-) -> None:
+async def start_coordinator(journal: Path, run_id: str, folder: str, errand: Errand) -> None:
     """Start a detached coordinator and return once it is ready; raises what it says instead, or CoordinatorGone."""
     RunFolder(Path(folder)).create()
-    line = await asyncio.to_thread(
-        _spawn_and_listen, Path(folder), [str(journal), run_id, intent, *(["--accept-code"] if accept_code else [])]
-    )
+    line = await asyncio.to_thread(_spawn_and_listen, Path(folder), [str(journal), run_id], errand.encode())
     if not line:
         raise CoordinatorGone(f"the coordinator of run {run_id} was not ready in time or ended: {_tail(folder)}")
     told = json.loads(line)
@@ -200,20 +201,21 @@ async def start_coordinator(
         raise (kind if isinstance(kind, type) else CoordinatorGone)(told["message"])
 
 
-def _spawn_and_listen(folder: Path, words: list[str]) -> bytes:
+def _spawn_and_listen(folder: Path, words: list[str], told_first: bytes) -> bytes:
     """Start the detached process and return the line it says, empty if it says none.
 
     ``posix_spawn`` rather than ``subprocess``: the child is to outlive this process, and nobody is to wait for it.
     """
     log = os.open(RunFolder(folder).coordinator_log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
     listen, told = os.pipe()
+    hear, tell = os.pipe()
     try:
         pid = os.posix_spawn(
             sys.executable,
             spawn.command("coordinate", *words),
             {name: value for name, value in spawn.environment().items() if name != strays.MARK},
             file_actions=[
-                (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+                (os.POSIX_SPAWN_DUP2, hear, 0),
                 (os.POSIX_SPAWN_DUP2, told, 1),
                 (os.POSIX_SPAWN_DUP2, log, 2),
             ],
@@ -222,8 +224,11 @@ def _spawn_and_listen(folder: Path, words: list[str]) -> bytes:
     finally:
         os.close(log)
         os.close(told)
+        os.close(hear)
     # A coordinator that ends while this process lives must not stay a zombie.
     threading.Thread(target=os.waitpid, args=(pid, 0), daemon=True).start()
+    with suppress(BrokenPipeError), os.fdopen(tell, "wb") as errand:
+        errand.write(told_first)
     try:
         line, deadline = b"", time.monotonic() + READY_LIMIT_S
         while not line.endswith(b"\n") and (left := deadline - time.monotonic()) > 0:

@@ -13,6 +13,7 @@ import re
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from contextvars import ContextVar
 from functools import partial
 from pathlib import Path
@@ -66,6 +67,13 @@ class LogSink:
             except OSError:
                 # A full disk for logs must not fail the work: the journal tells its own truth.
                 self._size = STAGE_LOG_LIMIT_BYTES
+
+    def tail(self, limit: int) -> bytes:
+        """Return the end of what was written, also by programs; empty if nothing was."""
+        with suppress(OSError), self._path().open("rb") as file:
+            file.seek(max(0, os.fstat(file.fileno()).st_size - limit))
+            return file.read(limit)
+        return b""
 
     def close(self) -> None:
         """Give the file descriptor back; a later write opens the file again."""

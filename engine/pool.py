@@ -7,6 +7,7 @@ Rules kept here:
 4. A lost worker costs the runs that held a slot one start each, the waiting ones none; after MAX_STARTS: failed.
    The last start is alone in a worker: only one of those that lost theirs together killed it.
 5. When a run ends, its unsettled children are cancelled.
+6. A held child, and everything below it, is not taken up; what of it runs is told to park.
 """
 
 from __future__ import annotations
@@ -17,20 +18,24 @@ from typing import Any
 
 from poolboard.journal.states import SETTLED_WORK, ControlState
 
+from .pool_calls import ACTIVE, ORPHAN_LIMIT, Calls
 from .pool_events import (
     Action,
     Adopted,
     AllParked,
     CancelWork,
+    ChildrenHeld,
     Claim,
     Claimed,
     ClaimMissed,
+    ConcurrencySet,
     ControlSet,
     Event,
     FailLost,
     GrantSlot,
     GroupGrew,
     NotHeld,
+    Reopening,
     Requeue,
     Requeued,
     Returned,
@@ -38,21 +43,21 @@ from .pool_events import (
     SendHome,
     Settled,
     SlotGiven,
+    SlotsSet,
     SlotWanted,
-    TellSettled,
     Tick,
     WorkerJoined,
     WorkerLost,
     WorkerRetiring,
     WorkLoaded,
 )
+from .pool_holds import Holds, Parking
 from .pool_order import Order
-from .pool_state import MAX_STARTS, Group, GroupKey, Item, ItemState, Place
+from .pool_state import MAX_STARTS, Group, GroupKey, Item, Place
 from .pool_suspects import Suspects
 
-#: The root and children whose parent has not asked for them again since a restart are in groups of these limits.
-_ROOT_LIMIT, _ORPHAN_LIMIT = 1, 0
-_ACTIVE: frozenset[ItemState] = frozenset({"claiming", "active", "waiting", "moving", "retained"})
+#: The root is in a group of its own.
+_ROOT_LIMIT = 1
 
 
 class Pool:
@@ -63,10 +68,13 @@ class Pool:
         self.places: dict[str, Place] = {}
         self.groups: dict[GroupKey, Group] = {}
         self.control: ControlState = "running"
-        self.parked: set[int] = set()
+        #: How many runs may hold a slot at once, whatever workers and slots there are; None is no such bound.
+        self.most: int | None = None
         self._any_retires = False
-        self._groups_of: dict[int, set[GroupKey]] = {}
         self._order = Order(self.items, self.groups)
+        self._calls = Calls(self.items, self.groups, self._order)
+        self.holds = Holds(self.items, self._calls)
+        self.parking = Parking(self.items, self.places)
         self._suspects = Suspects(self.items, self.groups, self.places)
         self._later: list[tuple[int, int]] = []
         self._handlers: dict[type, Callable[[Any, int], list[Action]]] = {
@@ -86,6 +94,10 @@ class Pool:
             Returned: self._returned,
             Settled: self._settled,
             ControlSet: self._control_set,
+            ChildrenHeld: self._children_held,
+            SlotsSet: self._slots_set,
+            ConcurrencySet: self._concurrency_set,
+            Reopening: self._reopening,
             Tick: lambda event, now: [],
         }
 
@@ -96,7 +108,7 @@ class Pool:
         return actions + self._homegoers() if self._any_retires else actions
 
     @property
-    def in_flight(self) -> int:
+    def holding(self) -> int:
         """How many runs hold a slot."""
         return sum(len(place.holding) for place in self.places.values())
 
@@ -104,7 +116,7 @@ class Pool:
 
     def _work_loaded(self, event: WorkLoaded, now: int) -> list[Action]:
         key = (-1, 0, 0) if event.parent is None else (event.parent, 0, -1)
-        group = self._group(key, _ROOT_LIMIT if event.parent is None else _ORPHAN_LIMIT)
+        group = self._calls.group(key, _ROOT_LIMIT if event.parent is None else ORPHAN_LIMIT)
         item = Item(event.n, key, "retained", event.generation, event.starts, event.worker, event.priority)
         item.held_slot = event.state == "leased"
         self.items[event.n] = item
@@ -118,69 +130,35 @@ class Pool:
 
     def _group_grew(self, event: GroupGrew, now: int) -> list[Action]:
         key = (event.parent, event.generation, event.group)
-        group = self._group(key, event.limit)
+        group = self._calls.group(key, event.limit)
         for n, state in event.children:
             item = self.items.get(n)
             if item is not None:
-                self._move(item, key)
+                self._calls.move(item, key)
             elif state not in SETTLED_WORK:
                 item = self.items[n] = Item(n, key, "moving", priority=event.priority)
                 group.members.add(n)
                 self._make_ready(item, 0, now)
+            elif state == "failed":
+                group.failed.add(n)
         group.closed = group.closed or event.last
-        return self._tell_if_settled(key, group)
-
-    def _move(self, item: Item, key: GroupKey) -> None:
-        """Put a known item under the call that asks for it now (a replayed parent, or a new coordinator)."""
-        if item.group == key:
-            return
-        old, new = self.groups[item.group], self.groups[key]
-        old.members.discard(item.n)
-        new.members.add(item.n)
-        if item.state in _ACTIVE:
-            old.active -= 1
-            new.active += 1
-        elif item.state == "ready" and not item.suspect:
-            heapq.heappush(new.ready, item.n)
-        was, item.group = item.group, key
-        self._order.offer(was)
-        self._order.offer(key)
+        return self._calls.tell_if_settled(key, group)
 
     def _settled(self, event: Settled, now: int) -> list[Action]:
         item = self.items.pop(event.n, None)
         if item is None:
             return []
         self._free(item)
+        self.parking.leave(item.n)
         group = self.groups[item.group]
         group.members.discard(item.n)
-        if item.state in _ACTIVE:
+        if event.failed:
+            group.failed.add(item.n)
+        if item.state in ACTIVE:
             group.active -= 1
         self._order.offer(item.group)
-        orphans = [CancelWork(n) for key in self._groups_of.pop(item.n, ()) for n in sorted(self._dissolve(key))]
-        return [*self._tell_if_settled(item.group, group), *orphans]
-
-    def _dissolve(self, key: GroupKey) -> list[int]:
-        """Return the members that have to be cancelled; they stay in the group until that is recorded."""
-        group = self.groups[key]
-        group.limit, group.told = _ORPHAN_LIMIT, True
-        if not group.members:
-            del self.groups[key]
-        return list(group.members)
-
-    def _tell_if_settled(self, key: GroupKey, group: Group) -> list[Action]:
-        if group.members:
-            return []
-        parent = self.items.get(key[0])
-        if parent is None or parent.generation != key[1]:
-            self.groups.pop(key, None)
-            self._groups_of.get(key[0], set()).discard(key)
-            return []
-        if not group.closed or group.told:
-            return []
-        group.told = True
-        del self.groups[key]
-        self._groups_of[key[0]].discard(key)
-        return [TellSettled(*key)]
+        orphans = [CancelWork(n) for key in self._calls.forget(item.n) for n in sorted(self._calls.dissolve(key))]
+        return [*self._calls.tell_if_settled(item.group, group), *orphans]
 
     # --- attempts --------------------------------------------------------------------------------------------------
 
@@ -190,7 +168,7 @@ class Pool:
             return []
         item.state, item.generation, item.starts = "active", event.generation, event.starts
         if item.worker in self.places:
-            return []
+            return self.holds.told(item)
         # 1. claim asked for  2. its worker died  3. the claim was recorded: nobody ever saw this start.
         item.state = "moving"
         return [Requeue(item.n, give_start_back=True)]
@@ -209,7 +187,7 @@ class Pool:
             return []
         item.state, item.worker, item.generation, item.starts = "active", event.worker, event.generation, event.starts
         place.holding.add(event.n)
-        return []
+        return self.holds.told(item)
 
     def _not_held(self, event: NotHeld, now: int) -> list[Action]:
         item = self.items.get(event.n)
@@ -222,6 +200,7 @@ class Pool:
         item = self._current(event.n, event.generation)
         if item is not None:
             self._free(item)
+            self.parking.leave(item.n)
             item.state = "moving"
         return []
 
@@ -230,6 +209,7 @@ class Pool:
         if item is not None and item.state in ("moving", "retained"):
             self.groups[item.group].active -= 1
             self._free(item)
+            self.parking.leave(item.n)
             self._make_ready(item, event.ready_at, now)
         return []
 
@@ -239,7 +219,9 @@ class Pool:
             item.state = "later"
             heapq.heappush(self._later, (ready_at, item.n))
             return
-        item.state = "ready"
+        item.state = "held" if self.holds.covers(item) else "ready"
+        if item.state == "held":
+            return
         if item.suspect:
             self._suspects.add(item)
         else:
@@ -261,6 +243,7 @@ class Pool:
     def _slot_wanted(self, event: SlotWanted, now: int) -> list[Action]:
         item = self._current(event.n, event.generation)
         if item is not None and item.state == "waiting" and item.worker in self.places:
+            self.parking.leave(item.n)
             wanting = self.places[item.worker].wanting
             if item.n not in wanting:
                 wanting.append(item.n)
@@ -268,24 +251,37 @@ class Pool:
 
     def _run_parked(self, event: RunParked, now: int) -> list[Action]:
         item = self._current(event.n, event.generation)
-        if item is not None and self._retires(item.worker) and item.state == "active":
-            item.state = "moving"
-            return [Requeue(item.n, give_start_back=True)]
-        if item is not None and self.control != "running":
-            self.parked.add(event.n)
+        if item is not None:
+            self.parking.take(item, event.stage)
         return []
+
+    def _slots_set(self, event: SlotsSet, now: int) -> list[Action]:
+        for place in self.places.values():
+            place.slots = event.slots
+        return []
+
+    # --- control ---------------------------------------------------------------------------------------------------
 
     def _control_set(self, event: ControlSet, now: int) -> list[Action]:
         self.control = event.state
-        if event.state == "running":
-            self.parked.clear()
         return []
 
     def _parked_actions(self) -> list[Action]:
-        if self.control not in ("pausing", "stopping"):
-            return []
-        held = {n for place in self.places.values() for n in place.holding}
-        return [AllParked()] if held <= self.parked else []
+        return [AllParked()] if self.control in ("pausing", "stopping") and self.parking.over else []
+
+    def _concurrency_set(self, event: ConcurrencySet, now: int) -> list[Action]:
+        self.most = event.most
+        return []
+
+    def _children_held(self, event: ChildrenHeld, now: int) -> list[Action]:
+        actions, free = self.holds.change(event.children, event.held)
+        for item in free:
+            self._make_ready(item, 0, now)
+        return actions
+
+    def _reopening(self, event: Reopening, now: int) -> list[Action]:
+        self._calls.reopen(event.n, event.parent)
+        return []
 
     # --- workers ---------------------------------------------------------------------------------------------------
 
@@ -300,7 +296,7 @@ class Pool:
             self._suspects.give_up(place)
         actions: list[Action] = []
         for item in [item for item in self.items.values() if item.worker == event.worker]:
-            self.parked.discard(item.n)
+            self.parking.leave(item.n)
             # An item still being claimed is met again in _claimed, which finds no worker.
             if item.state not in ("active", "waiting", "retained"):
                 continue
@@ -339,6 +335,10 @@ class Pool:
             del self.places[worker]
         return [SendHome(worker) for worker in done]
 
+    def can_retry(self, n: int, parent: int | None) -> bool:
+        """Whether the parent still waits for the call in which this child failed."""
+        return self._calls.of_failed(n, parent) is not None
+
     # --- choosing --------------------------------------------------------------------------------------------------
 
     def _fill(self, now: int) -> list[Action]:
@@ -349,18 +349,26 @@ class Pool:
                 self._make_ready(item, 0, now)
         actions: list[Action] = []
         for place in self.places.values():
-            while place.wanting and place.free > 0:
+            while place.wanting and place.free > 0 and not self._full():
                 n = place.wanting.popleft()
                 item = self.items.get(n)
                 if item is not None and item.state == "waiting":
                     item.state = "active"
                     place.holding.add(n)
                     actions.append(GrantSlot(n))
+        if self._full():
+            return actions
         if self._suspects.any:
-            actions += [self._claim(item, worker) for item, worker in self._suspects.claims()]
-        while (worker := self._roomiest()) is not None and (item := self._order.next()) is not None:
-            actions.append(self._claim(item, worker))
+            for suspect, worker in self._suspects.claims():
+                actions.append(self._claim(suspect, worker))
+                if self._full():
+                    return actions
+        while (roomy := self._roomiest()) is not None and (item := self._order.next()) is not None:
+            actions.append(self._claim(item, roomy))
         return actions
+
+    def _full(self) -> bool:
+        return self.most is not None and self.holding >= self.most
 
     def _claim(self, item: Item, worker: str) -> Claim:
         item.state, item.worker = "claiming", worker
@@ -370,25 +378,19 @@ class Pool:
         return Claim(item.n, worker)
 
     def _roomiest(self) -> str | None:
+        if self._full():
+            return None
         best, most = None, 0
         for worker, place in self.places.items():
             if place.free > most:
                 best, most = worker, place.free
         return best
 
-    def _group(self, key: GroupKey, limit: int) -> Group:
-        group = self.groups.get(key)
-        if group is None:
-            group = self.groups[key] = Group(limit)
-            self._groups_of.setdefault(key[0], set()).add(key)
-        return group
-
     def _current(self, n: int, generation: int) -> Item | None:
         item = self.items.get(n)
         return item if item is not None and item.generation == generation else None
 
     def _free(self, item: Item) -> None:
-        self.parked.discard(item.n)
         if item.worker in self.places:
             place = self.places[item.worker]
             place.holding.discard(item.n)

@@ -122,10 +122,11 @@ class SlotWanted:
 
 @dataclass(frozen=True, slots=True)
 class RunParked:
-    """The run stands at a stage boundary."""
+    """The run stands at a stage boundary, before the stage named."""
 
     n: int
     generation: int
+    stage: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +142,7 @@ class Settled:
     """The item's end is recorded."""
 
     n: int
+    failed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +153,36 @@ class ControlSet:
 
 
 @dataclass(frozen=True, slots=True)
+class ChildrenHeld:
+    """These children, and all below them, are held back from now on, or not any more."""
+
+    children: tuple[int, ...]
+    held: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SlotsSet:
+    """Every worker has so many slots from now on; what runs beyond them may end."""
+
+    slots: int
+
+
+@dataclass(frozen=True, slots=True)
+class ConcurrencySet:
+    """So many runs may hold a slot at once; None lifts the bound."""
+
+    most: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Reopening:
+    """A failed child is tried again while its parent still waits; ``Requeued`` follows, or ``Settled`` if refused."""
+
+    n: int
+    parent: int
+
+
+@dataclass(frozen=True, slots=True)
 class Tick:
     """Time has passed."""
 
@@ -158,7 +190,8 @@ class Tick:
 Event = (
     WorkerJoined | WorkerLost | WorkerRetiring | WorkLoaded | GroupGrew | Claimed | ClaimMissed | Adopted | NotHeld
     | Requeued
-    | SlotGiven | SlotWanted | RunParked | Returned | Settled | ControlSet | Tick
+    | SlotGiven | SlotWanted | RunParked | Returned | Settled | ControlSet | ChildrenHeld | SlotsSet
+    | ConcurrencySet | Reopening | Tick
 )  # fmt: skip
 
 # --- actions -------------------------------------------------------------------------------------------------------
@@ -217,10 +250,18 @@ class AllParked:
 
 
 @dataclass(frozen=True, slots=True)
+class HoldRun:
+    """Tell the run's worker to let it park at its next stage boundary, or to let it go on."""
+
+    n: int
+    held: bool
+
+
+@dataclass(frozen=True, slots=True)
 class SendHome:
     """The retiring worker has nothing left: tell it goodbye."""
 
     worker: str
 
 
-Action = SendHome | Claim | GrantSlot | Requeue | FailLost | TellSettled | CancelWork | AllParked
+Action = SendHome | HoldRun | Claim | GrantSlot | Requeue | FailLost | TellSettled | CancelWork | AllParked

@@ -12,7 +12,8 @@ MAX_STARTS = 3
 #: Where a group is: parent, the parent's generation, its number there.
 GroupKey = tuple[int, int, int]
 #: ``moving``: a journal write that decides its next state is under way. ``retained``: leased under an older epoch.
-ItemState = Literal["ready", "later", "claiming", "active", "waiting", "retained", "moving"]
+#: ``held``: ready in the journal, but a person holds it back.
+ItemState = Literal["ready", "held", "later", "claiming", "active", "waiting", "retained", "moving"]
 
 
 @dataclass(slots=True)
@@ -34,12 +35,16 @@ class Item:
 
 @dataclass(slots=True)
 class Group:
-    """Unsettled members, those of them that are ready (a heap), and how many are active."""
+    """Unsettled members, those of them that are ready (a heap), and how many are active.
+
+    ``failed``: members that have failed; they can be tried again while the call waits for the others.
+    """
 
     limit: int
     members: set[int] = field(default_factory=set)
     ready: list[int] = field(default_factory=list)
     active: int = 0
+    failed: set[int] = field(default_factory=set)
     offered: bool = False
     closed: bool = False
     told: bool = False

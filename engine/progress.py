@@ -8,14 +8,18 @@ from collections.abc import Callable
 
 import psutil
 
-from poolboard.journal.model import RunRow, StageRow
+from poolboard.journal.model import Lease, RunRow, StageRow
 from poolboard.journal.sqlite import SqliteJournal
 
+from .budget import OWN_NAMES, warnings
 from .fleet import LocalFleet
+from .hold_views import hold_views
 from .identity import ProcessIdentity
 from .pool import Pool
+from .scopes import Scopes
+from .spending import Spending
 from .summary import SHORT_WINDOW_S, Rates, run_view, stage_views
-from .views import ActiveView, CoordinatorView, LimitView, Summary, WorkerView
+from .views import ActiveView, CoordinatorView, LimitView, Summary, UsageView, WorkerView
 from .worker_desk import WorkerDesk
 
 #: What a summary lists at most; it stays under 64 KiB (SPEC 1.22).
@@ -31,16 +35,17 @@ class Progress:
     def __init__(
         self,
         journal: SqliteJournal,
-        run_id: str,
-        number: int,
-        epoch: int,
+        lease: Lease,
         pool: Pool,
         desk: WorkerDesk,
         fleet: LocalFleet,
+        scopes: Scopes,
+        spending: Spending,
     ) -> None:
         self._journal, self._reader = journal, journal.reader
-        self._run_id, self._number, self._epoch = run_id, number, epoch
+        self._run_id, self._number, self._epoch = lease.run_id, lease.number, lease.epoch
         self._pool, self._desk, self._fleet = pool, desk, fleet
+        self._scopes, self._spending = scopes, spending
         self._own = ProcessIdentity.own()
         self._rates = Rates()
         self._stage_rates: dict[str, Rates] = {}
@@ -58,22 +63,43 @@ class Progress:
         active = await self._active(now_s)
         self._sample(now_s, row, stages)
         done = row.completed + row.failed + row.cancelled
-        in_flight = self._pool.in_flight
+        parked = list(self._pool.parking.standing())
         counted = Counter(item.stage for _, items in self._desk.activity.values() for item in items if item.stage)
         rates = {name: rate.per_s(now_s, SHORT_WINDOW_S) for name, rate in self._stage_rates.items()}
         return Summary(
-            run=run_view(row, time.time_ns() // 1_000_000, coordinator_alive=True),
-            stages=stage_views(stages[:STAGE_LIMIT], dict(counted), rates),
+            run=run_view(row, coordinator_alive=True),
+            stages=stage_views(
+                stages[:STAGE_LIMIT],
+                dict(counted),
+                rates,
+                Counter(stage for _, stage in parked),
+                self._scopes.stages[:STAGE_LIMIT],
+            ),
             workers=self._workers(now_s),
             active=active,
             coordinator=CoordinatorView(self._own.pid, self._epoch, alive=True),
             rate_per_s=self._rates.per_s(now_s, SHORT_WINDOW_S),
             eta_s=self._rates.eta_s(now_s, row.total - done),
-            parked=len(self._pool.parked),
-            in_flight=in_flight,
-            alerts=(*self._busy(), *self.alerts.values()),
+            parked=len(parked),
+            in_flight=self._pool.holding + len(parked),
+            alerts=(*self._busy(), *self.alerts.values(), *warnings(self._spending.limits, self._spending.used)),
             stamp=row.changed,
             limits=self.limits(),
+            holds=hold_views(self._scopes, self._pool, dict(counted), parked),
+            concurrency=self._pool.most,
+            usage=await self._usage_views(),
+        )
+
+    async def _usage_views(self) -> tuple[UsageView, ...]:
+        limits = self._spending.limits
+        used: dict[str, float] = dict(await self._reader.usage(self._number))
+        if limits:
+            await self._spending.measure()
+            used = self._spending.used
+        return tuple(
+            UsageView(name, used.get(name, 0), limits.get(name))
+            for name in sorted({*used, *limits})
+            if name in limits or name not in OWN_NAMES
         )
 
     def _busy(self) -> list[str]:
@@ -101,8 +127,7 @@ class Progress:
                     member.worker,
                     member.identity.pid,
                     place.slots if place else 0,
-                    # A parked run keeps its place in a slot, but nothing of it is running.
-                    sum(n not in self._pool.parked for n in place.holding) if place else 0,
+                    len(place.holding) if place else 0,
                     rss,
                     cpu,
                     member.restarts,
@@ -137,8 +162,7 @@ class Progress:
                 continue
             place = self._pool.places.get(worker)
             # A report may be older than the pool: a run that gave its slot back since is not in one.
-            parked = self._pool.parked
-            held = [item for item in items if place is not None and item.n in place.holding and item.n not in parked]
+            held = [item for item in items if place is not None and item.n in place.holding]
             for item in held[: ACTIVE_LIMIT - len(found)]:
                 since_s = item.since_ms / 1000 + (now_s - heard_s)
                 found.append(ActiveView(worker, item.n, await self._label(item.n), item.stage, since_s, item.note))

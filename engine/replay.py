@@ -7,6 +7,7 @@ overlapped, a run that starts again must make that very call.
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
@@ -15,6 +16,9 @@ from typing import Any, Literal, NamedTuple
 from .payload import dumps
 
 Kind = Literal["stage", "map"]
+KINDS = frozenset({"stage", "map"})
+#: The kind of an event that tells of a failed try, not of a call's outcome.
+TRY = "try"
 
 
 class Call(NamedTuple):
@@ -30,6 +34,10 @@ class Call(NamedTuple):
     def key(self) -> str:
         """The replay key under which the call's result is recorded."""
         return f'["{self.kind}",{_quoted(self.name)},"{self.fingerprint}",{self.ordinal}]'
+
+    def try_key(self, generation: int, number: int) -> str:
+        """The key of a try that failed and is followed by another."""
+        return f'{self.key[:-1]},"try",{generation},{number}]'
 
     def failure_key(self, generation: int) -> str:
         """The key for a failure: one per attempt, so that a retry of the child can record another outcome."""
@@ -56,12 +64,13 @@ class Mismatch(Exception):
 class Replay:
     """The recorded outcomes of one run and the calls it makes this time."""
 
-    __slots__ = ("_by_key", "_by_place", "_next_place", "_open", "_seen")
+    __slots__ = ("_by_key", "_by_place", "_next_place", "_open", "_seen", "_tries")
 
     def __init__(self, payloads: list[dict[str, Any]], *, reopened: bool = False) -> None:
         """Take the recorded stages. A run that was ``reopened`` (its failed children are tried again) may rightly ask
         for something else this time: what it asks for again is taken from the records, the rest is computed."""
-        outcomes = [_outcome(payload) for payload in payloads]
+        outcomes = [_outcome(payload) for payload in payloads if payload["kind"] in KINDS]
+        self._tries = _tries([payload for payload in payloads if payload["kind"] == TRY])
         self._by_key = {outcome.call.key: outcome for outcome in outcomes}
         alone = [] if reopened else [outcome.call for outcome in outcomes if outcome.alone]
         self._by_place = {call.place: call for call in alone}
@@ -96,6 +105,10 @@ class Replay:
         """Return what was recorded for the call."""
         return self._by_key.get(call.key) if self._by_key else None
 
+    def tries(self, call: Call) -> tuple[int, int]:
+        """Return how many tries of the call have failed, and when (wall ms) the next may start; (0, 0) for none."""
+        return self._tries.get(call.key, (0, 0)) if self._tries else (0, 0)
+
 
 def stage_payload(
     call: Call,
@@ -120,6 +133,20 @@ def stage_payload(
 @lru_cache(maxsize=1024)
 def _quoted(name: str) -> str:
     return dumps(name)
+
+
+def try_payload(call: Call, failure: dict[str, str], times: tuple[int, int, int], next_at: int) -> str:
+    """Return the checkpoint event of a try that failed; the next one starts at ``next_at`` (wall ms)."""
+    told = json.loads(stage_payload(call, None, failure, times, alone=False))
+    return dumps({**told, "kind": TRY, "of": call.kind, "next_at": next_at})
+
+
+def _tries(payloads: list[dict[str, Any]]) -> dict[str, tuple[int, int]]:
+    found: dict[str, tuple[int, int]] = {}
+    for payload in payloads:
+        call = Call(payload["of"], payload["name"], payload["fingerprint"], payload["ordinal"], payload["place"])
+        found[call.key] = max(found.get(call.key, (0, 0)), (payload["attempt"], payload["next_at"]))
+    return found
 
 
 def _outcome(payload: dict[str, Any]) -> Outcome:

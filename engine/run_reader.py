@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import time
 from pathlib import Path
 from typing import Self
 
@@ -20,12 +19,26 @@ from .errors import AmbiguousRun, UnknownRun, UserMistake
 from .folder import RunFolder, chosen_journal
 from .identity import ProcessIdentity
 from .summary import ACTIVE_STATUSES, run_view, stage_durations, stage_views
-from .views import ChildPage, ChildRow, ChildView, CoordinatorView, Cursor, EventView, RunView, StageDurations, Summary
+from .views import (
+    ChildPage,
+    ChildRow,
+    ChildView,
+    CoordinatorView,
+    Cursor,
+    EventView,
+    HoldView,
+    RunView,
+    StageDurations,
+    Summary,
+    UsageView,
+)
 from .watch import FolderWatch
 
 LOG_READ_LIMIT_BYTES = 4 * 1024 * 1024
 #: What a list of events gets of one payload.
 EVENT_LIMIT = 64 * 1024
+#: Holds that a summary lists.
+HOLDS_SHOWN = 50
 
 
 class RunReader:
@@ -65,8 +78,7 @@ class RunReader:
         reader = await self._opened()
         if reader is None:
             return []
-        at = now_ms()
-        found = [run_view(row, at, coordinator_of(row).alive) for row in await reader.runs()]
+        found = [run_view(row, coordinator_of(row).alive) for row in await reader.runs()]
         return sorted(found, key=lambda run: (run.status not in ACTIVE_STATUSES, -run.created_at))
 
     async def resolve(self, prefix: str | None) -> str:
@@ -165,7 +177,7 @@ class RunReader:
             raise JournalUnusable(f"there is no journal at {self._path}")
         stages = await reader.stages(row.number)
         coordinator = coordinator_of(row)
-        run = run_view(row, now_ms(), coordinator.alive)
+        run = run_view(row, coordinator.alive)
         words = folder_of(row).last_words() if run.status == "crashed" else None
         return Summary(
             run=run,
@@ -179,6 +191,11 @@ class RunReader:
             in_flight=0,
             alerts=(f"the coordinator ended: {words}",) if words else (),
             stamp=row.changed,
+            holds=tuple(
+                HoldView(hold.scope, hold.name, hold.who, hold.why, 0, 0)
+                for hold in (await reader.holds(row.number))[:HOLDS_SHOWN]
+            ),
+            usage=tuple(UsageView(name, used) for name, used in (await reader.usage(row.number)).items()),
         )
 
 
@@ -212,11 +229,6 @@ def folder_of(row: RunRow) -> RunFolder:
     """Return the run's state folder."""
     # Not through the pydantic model: a list of runs need not load pydantic for one path each.
     return RunFolder(Path(json.loads(row.header)["folder"]))
-
-
-def now_ms() -> int:
-    """Return the wall time in ms."""
-    return time.time_ns() // 1_000_000
 
 
 def _read_bytes(path: Path, offset: int, limit: int) -> bytes:

@@ -14,7 +14,7 @@ from .authoring import Stage
 from .errors import Abandoned, Blocked, StageError
 from .failure import describe, one_line
 from .payload import fingerprint
-from .replay import Call, Mismatch, Outcome, stage_payload
+from .replay import Call, Mismatch, Outcome, stage_payload, try_payload
 from .threads import Threads
 
 #: The longest pause between two tries of a stage.
@@ -22,9 +22,9 @@ BACKOFF_LIMIT_S = 300.0
 
 
 class _Failed(NamedTuple):
-    """A try failed, and another may follow."""
+    """A try failed, and another may follow after the pause."""
 
-    failure: dict[str, str]
+    pause_s: float
 
 
 class StageCalls:
@@ -54,13 +54,19 @@ class StageCalls:
     async def _tried(self, stage: Stage[..., Any], call: Call, typed: dict[str, Any]) -> Any:
         """Try until the stage returns or has no try left; between two tries the run holds no slot."""
         sink = self._attempt.new_sink(stage.name)
+        # Tries are facts: neither a kill nor a move grants new ones. One that was cut off in the middle is no try.
+        failed, next_at = self._attempt.replay.tries(call)
         try:
-            for number in range(1, stage.retries + 2):
+            if failed:
+                await self._attempt.rest((next_at - time.time_ns() // 1_000_000) / 1000)
+            for number in range(min(failed, stage.retries) + 1, stage.retries + 2):
+                if stage.needs:  # nothing is held while the stage may not be entered
+                    await self._attempt.may_go_on(stage.name)
                 work = self._try(stage, call, typed, sink, number)
                 tried = await (self._limited(stage, work) if stage.needs else work)
                 if not isinstance(tried, _Failed):
                     return tried
-                await self._rest(stage, number, tried.failure, sink)
+                await self._attempt.rest(tried.pause_s)
         finally:
             sink.close()
         raise AssertionError("the last try returns or raises")
@@ -81,7 +87,7 @@ class StageCalls:
             if number > stage.retries or not isinstance(error, Exception):
                 self._record(stage, call, None, failure, started_at, started, number)
                 raise _stage_error(stage, failure) from error
-            return _Failed(failure)
+            return _Failed(await self._note(stage, call, failure, started_at, number, sink))
         finally:
             attempt.end_stage()
 
@@ -154,12 +160,40 @@ class StageCalls:
             )
         )
 
-    async def _rest(self, stage: Stage[..., Any], number: int, failure: dict[str, str], sink: logs.LogSink) -> None:
-        """Wait before the next try, exponentially longer each time, with jitter so that siblings spread out."""
-        pause_s = min(stage.backoff_s * 2 ** (number - 1), BACKOFF_LIMIT_S) * random.uniform(0.5, 1.0)
+    async def _note(
+        self,
+        stage: Stage[..., Any],
+        call: Call,
+        failure: dict[str, str],
+        started_at: int,
+        number: int,
+        sink: logs.LogSink,
+    ) -> float:
+        """Record that a try failed and when the next may start; return the pause in seconds.
+
+        It is longer each time, exponentially, with jitter so that siblings spread out.
+        """
+        attempt = self._attempt
+        pause_s: float = min(stage.backoff_s * 2 ** (number - 1), BACKOFF_LIMIT_S) * random.uniform(0.5, 1.0)
         told = f"[poolboard: try {number} failed: {one_line(failure)}; next try in {pause_s:.1f} s]\n"
         sink.write(told.encode("utf-8", "surrogateescape"))
-        await self._attempt.rest(pause_s)
+        now = max(started_at, time.time_ns() // 1_000_000)
+        await attempt.record(
+            wire.CommitStage(
+                req=attempt.around.channel.next_req(),
+                n=attempt.n,
+                generation=attempt.generation,
+                key=call.try_key(attempt.generation, number),
+                stage="",
+                payload=try_payload(call, failure, (started_at, now, number), now + round(pause_s * 1000)),
+                started_at=started_at,
+                completed_at=now,
+                duration_ms=0.0,
+                ok=False,
+            )
+        )
+        faults.fault("worker.tried")
+        return pause_s
 
 
 def _stage_error(stage: Stage[..., Any], failure: dict[str, str]) -> StageError:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from poolboard.journal.durations import PER_OCTAVE, SMALLEST_MS, quantile_ms
 from poolboard.journal.model import RunRow, StageRow
@@ -61,11 +61,11 @@ def counts_of(row: RunRow) -> Counts:
     return Counts(row.total, row.ready, row.leased, row.waiting, row.completed, row.failed, row.cancelled)
 
 
-def run_view(row: RunRow, now_ms: int, coordinator_alive: bool) -> RunView:
+def run_view(row: RunRow, coordinator_alive: bool) -> RunView:
     """Return the run as shown. Of a crashed run only the time up to its lease's last renewal counts."""
     elapsed_ms = row.active_ms
     if row.active_since is not None:
-        until = now_ms if coordinator_alive else now_ms - (row.lease_age_ms or 0)
+        until = row.read_at if coordinator_alive else row.read_at - (row.lease_age_ms or 0)
         elapsed_ms += max(0, until - row.active_since)
     status = shown_status(row, coordinator_alive)
     return RunView(
@@ -104,22 +104,32 @@ def stage_durations(row: StageRow) -> StageDurations:
 
 
 def stage_views(
-    rows: Sequence[StageRow], active: dict[str, int], rates: dict[str, float] | None = None
+    rows: Sequence[StageRow],
+    active: Mapping[str, int],
+    rates: Mapping[str, float] | None = None,
+    waiting: Mapping[str, int] | None = None,
+    paused: Sequence[str] = (),
 ) -> tuple[StageView, ...]:
-    """Return the stages in order of first appearance; one that only runs yet stands at the end."""
+    """Return the stages in order of first appearance; one that nothing has ended in yet stands at the end."""
+    waiting = waiting or {}
     found = [
         StageView(
             row.name,
-            0,
+            waiting.get(row.name, 0),
             active.get(row.name, 0),
             row.done,
             row.failed,
             quantile_ms(row.buckets, 0.50),
             quantile_ms(row.buckets, 0.95),
             (rates or {}).get(row.name, 0.0),
+            row.name in paused,
         )
         for row in rows
     ]
     known = {row.name for row in rows}
-    found += [StageView(name, 0, count, 0, 0, None, None) for name, count in active.items() if name not in known]
+    found += [
+        StageView(name, waiting.get(name, 0), active.get(name, 0), 0, 0, None, None, 0.0, name in paused)
+        for name in dict.fromkeys([*active, *waiting, *paused])
+        if name not in known
+    ]
     return tuple(found)

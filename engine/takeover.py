@@ -23,6 +23,7 @@ async def take_lease(journal: SqliteJournal, run_id: str) -> Lease:
     Raises RunElsewhere naming the living holder. Of two that race for a dead holder's lease exactly one wins, by epoch.
     """
     own = str(ProcessIdentity.own())
+    refused: LeaseHeld | None = None
     for _ in range(3):
         state = await journal.lease_state(run_id)
         holder = ProcessIdentity.parse(state.holder) if state.holder else None
@@ -32,9 +33,9 @@ async def take_lease(journal: SqliteJournal, run_id: str) -> Lease:
             if holder.is_alive():
                 raise RunElsewhere(f"run {run_id} is run by process {holder.pid} (epoch {state.epoch})")
             return await journal.acquire_lease(run_id, own, if_epoch=state.epoch)
-        except LeaseHeld:
-            continue
-    raise RunElsewhere(f"run {run_id} was taken by another coordinator just now")
+        except LeaseHeld as error:
+            refused = error
+    raise RunElsewhere(str(refused))
 
 
 @dataclass(slots=True)
@@ -44,6 +45,8 @@ class Takeover:
     work: list[LiveWork]
     alive: dict[str, ProcessIdentity]
     gone: set[str]
+    #: Children that have failed: their parents may still wait for others.
+    failed: frozenset[int]
 
     @property
     def everything_gone(self) -> bool:
@@ -71,7 +74,8 @@ async def load(journal: SqliteJournal, lease: Lease) -> Takeover:
     left = await asyncio.to_thread(strays.end, gone)
     if left:
         raise RunElsewhere(f"process {left[0].pid} of an earlier worker cannot be ended; end it, then resume")
-    return Takeover(work, alive, gone)
+    failed = await journal.reader.failed(lease.number) if alive else {}
+    return Takeover(work, alive, gone, frozenset(failed))
 
 
 def watch(takeover: Takeover, fleet: LocalFleet) -> None:

@@ -47,6 +47,10 @@ class Threads:
         self._started = self._busy = 0
         self._waking = False
 
+    def allow(self, limit: int) -> None:
+        """Have as many threads as that at most; those that there are stay."""
+        self._limit = limit
+
     def call(self, function: Callable[..., Any], given: Mapping[str, Any]) -> asyncio.Future[Outcome]:
         """Call the function with these keyword arguments; the future never raises. More than ``limit`` wait."""
         future: asyncio.Future[Outcome] = self._loop.create_future()

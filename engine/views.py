@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from poolboard.journal.states import ControlState, RunStatus, WorkState
+from poolboard.journal.states import ControlState, HoldScope, RunStatus, WorkState
 
 #: A run's status as shown: ``crashed`` is never stored (running, but its lease is stale).
 ShownStatus = RunStatus | Literal["crashed"]
@@ -77,7 +77,10 @@ class RunView:
 
 @dataclass(frozen=True, slots=True)
 class StageView:
-    """One stage over all children. ``active`` is now; ``done``/``failed`` are kept counters; p50/p95 of durations."""
+    """One stage over all children. ``active`` is now; ``done``/``failed`` are kept counters; p50/p95 of durations.
+
+    ``waiting`` runs stand parked before it; ``paused``: a person holds this stage back.
+    """
 
     name: str
     waiting: int
@@ -87,6 +90,7 @@ class StageView:
     p50_ms: float | None
     p95_ms: float | None
     rate_per_s: float = 0.0
+    paused: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +131,30 @@ class ActiveView:
     stage: str | None
     since_s: float
     note: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class HoldView:
+    """What is held back inside the run: a ``stage`` by name, a ``worker`` by place, a ``child`` by number.
+
+    ``parked`` runs stand at a stage boundary because of it, ``active`` ones have not got there yet.
+    """
+
+    scope: HoldScope
+    name: str
+    by: str | None
+    why: str | None
+    parked: int
+    active: int
+
+
+@dataclass(frozen=True, slots=True)
+class UsageView:
+    """What the run has used of something, and its limit if there is one; ``duration_s`` and ``failures`` too."""
+
+    name: str
+    used: float
+    limit: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +202,8 @@ class Summary:
     """The progress summary: everything a header and a stage board need, bounded in size.
 
     ``stamp`` is the journal stamp that it reflects; ``eta_s`` a low and a high guess, None while unsure;
-    ``alerts`` are whole sentences; ``parked`` of ``in_flight`` runs have reached a stage boundary while pausing.
+    ``alerts`` are whole sentences; ``parked`` of ``in_flight`` runs stand at a stage boundary and hold no slot.
+    ``concurrency`` is how many runs may hold a slot at once, None if workers and slots alone bound that.
     """
 
     run: RunView
@@ -188,6 +217,9 @@ class Summary:
     in_flight: int
     alerts: tuple[str, ...]
     stamp: int
+    holds: tuple[HoldView, ...] = ()
+    concurrency: int | None = None
+    usage: tuple[UsageView, ...] = ()
     limits: tuple[LimitView, ...] = ()
 
 
@@ -280,3 +312,18 @@ class Acknowledgement:
     control: ControlView
     status: ShownStatus
     message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of a run that a verb is about: children, or a stage, or a worker; none of them is the whole run.
+
+    ``children`` are ranges (first, last) of numbers, each child with all below it; ``worker`` is a place, from 1.
+    """
+
+    children: tuple[tuple[int, int], ...] = ()
+    stage: str | None = None
+    worker: int | None = None
+
+
+WHOLE = Part()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
-from typing import Annotated, Literal
+from typing import Annotated
 
 import msgspec
 
@@ -19,14 +19,11 @@ from .views import Summary
 from .wire_limits import ChangeLimit, HeldLimits, LimitAnswer, ObserveLimit, ReleaseLimit, WantLimit
 from .wire_message import Message as Message
 from .wire_message import WireError as WireError
+from .wish import Verb
 
 #: A peer that announces a larger frame is cut off. A chunk of 1,000 children with 16 KiB of input each fits.
 FRAME_LIMIT_BYTES = 64 * 1024 * 1024
 _LENGTH = struct.Struct(">I")
-
-
-#: What a person may wish of a live run.
-Verb = Literal["pause", "resume", "stop", "cancel", "workers"]
 
 
 # --- worker to coordinator -----------------------------------------------------------------------------------------
@@ -102,6 +99,17 @@ class CommitStage(Message, tag="commit"):
     ok: bool
 
 
+class Charge(Message, tag="charge"):
+    """Bill what the run has used, once under its key; ``payload`` is a JSON object."""
+
+    req: int
+    n: int
+    generation: int
+    key: str
+    payload: str
+    amounts: dict[str, int | float]
+
+
 class CompleteRun(Message, tag="complete"):
     """The run returned; ``result`` is JSON. ``last`` is the outcome of its last stage, to be recorded before."""
 
@@ -145,10 +153,11 @@ class WantSlot(Message, tag="want_slot"):
 
 
 class Parked(Message, tag="parked"):
-    """The run stands at a stage boundary because of a pause."""
+    """The run stands at a stage boundary, before ``stage``; it gives its slot unless another call of it is in one."""
 
     n: int
     generation: int
+    stage: str
 
 
 class Dropped(Message, tag="dropped"):
@@ -181,10 +190,9 @@ class Activity(Message, tag="activity"):
 
 
 class Welcome(Message, tag="welcome"):
-    """The coordinator took the worker in."""
+    """The coordinator took the worker in; ``ControlNow`` comes with it."""
 
     epoch: int
-    control: ControlState
 
 
 class Assign(Message, tag="assign"):
@@ -247,9 +255,22 @@ class Grant(Message, tag="grant"):
 
 
 class ControlNow(Message, tag="control"):
-    """The control state in force; runs park while it is not ``running``."""
+    """The control state in force; runs park while it is not ``running``, and before each of the ``stages`` named.
+
+    ``slots`` is how many the worker has now.
+    """
 
     state: ControlState
+    stages: list[str]
+    slots: int
+
+
+class HoldRun(Message, tag="hold_run"):
+    """This run alone is to park at its next stage boundary, or to go on."""
+
+    n: int
+    generation: int
+    held: bool
 
 
 class Goodbye(Message, tag="goodbye"):
@@ -273,15 +294,28 @@ class Seen(Message, tag="seen"):
     """The last summary was taken in."""
 
 
+class Scope(Message):
+    """What part of the run a wish is about: one of these, or none for the whole run.
+
+    ``children`` are ranges (first, last) of numbers, each with everything below it; ``worker`` is a place, from 1.
+    """
+
+    children: list[tuple[int, int]] = msgspec.field(default_factory=list)
+    stage: str | None = None
+    worker: int | None = None
+
+
 class ControlRequest(Message, tag="control_request"):
-    """A wish; answered by ControlAnswer. ``count`` is the number of workers wished for."""
+    """A wish; answered by ControlAnswer. ``count``: of workers, slots or runs, 0 for no bound."""
 
     req: int
     verb: Verb
     by: str
     why: str | None = None
     now: bool = False
-    count: Annotated[int, msgspec.Meta(ge=1, le=1024)] | None = None
+    count: Annotated[int, msgspec.Meta(ge=0, le=1_000_000)] | None = None
+    scope: Scope = msgspec.field(default_factory=Scope)
+    budget: dict[str, float] | None = None
 
 
 class ControlAnswer(Message, tag="control_answer"):
@@ -301,11 +335,11 @@ class SummaryNews(Message, tag="summary"):
 
 
 AnyMessage = (
-    WorkerHello | HeartbeatHello | Heartbeat | EnqueueChildren | OpenGroup | CommitStage | CompleteRun | FailRun
-    | BlockRun | GiveSlot | WantSlot | Parked | Dropped | Spent | Activity
+    WorkerHello | HeartbeatHello | Heartbeat | EnqueueChildren | OpenGroup | CommitStage | Charge | CompleteRun
+    | FailRun | BlockRun | GiveSlot | WantSlot | Parked | Dropped | Spent | Activity
     | WantLimit | ReleaseLimit | ObserveLimit | LimitAnswer | ChangeLimit
-    | Welcome | Assign | Adopted | Abandon | Recorded | NotRecorded | GroupSettled | Grant | ControlNow | Goodbye
-    | ClientHello | Subscribe | Seen | ControlRequest | ControlAnswer | SummaryNews
+    | Welcome | Assign | Adopted | Abandon | Recorded | NotRecorded | GroupSettled | Grant | ControlNow | HoldRun
+    | Goodbye | ClientHello | Subscribe | Seen | ControlRequest | ControlAnswer | SummaryNews
 )  # fmt: skip
 _FRAME = msgspec.json.Decoder(list[AnyMessage])
 _ENCODER = msgspec.json.Encoder()

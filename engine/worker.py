@@ -41,7 +41,7 @@ class Worker:
         self._settings, self._module = settings, module
         self._folder = RunFolder(Path(settings.header.folder))
         self._channel = Channel(self._on_message, self._on_lost)
-        self._gate = Gate(asyncio.Event())
+        self._gate = Gate()
         self._around = Surroundings(
             settings.run_id,
             settings.number,
@@ -50,6 +50,7 @@ class Worker:
             self._channel,
             reader,
             self._gate,
+            asyncio.get_running_loop(),
         )
         self._threads = Threads(settings.header.slots * 4 + SPARE_THREADS)
         self._attempts: dict[int, tuple[Attempt, asyncio.Task[None]]] = {}
@@ -102,10 +103,13 @@ class Worker:
                 if attempt := self._held(message.n, message.generation):
                     attempt.slot.granted()
             case wire.ControlNow():
-                self._steer(message.state)
+                self._gate.set(running=message.state == "running", stages=message.stages)
+                self._threads.allow(message.slots * 4 + SPARE_THREADS)
+            case wire.HoldRun():
+                if attempt := self._held(message.n, message.generation):
+                    attempt.hold(message.held)
             case wire.Welcome():
                 self._epoch = message.epoch
-                self._steer(message.control)
                 self._channel.welcomed()
             case wire.Adopted():
                 if attempt := self._held(message.n, message.generation):
@@ -142,12 +146,6 @@ class Worker:
             del self._attempts[attempt.n]
         if not task.cancelled() and (error := task.exception()) is not None:
             log.error("attempt %d of #%d: %r", attempt.generation, attempt.n, error)
-
-    def _steer(self, state: str) -> None:
-        if state == "running":
-            self._gate.opened.set()
-        else:
-            self._gate.opened.clear()
 
     # --- losing the coordinator ----------------------------------------------------------------------------------
 

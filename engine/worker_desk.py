@@ -33,6 +33,10 @@ class WorkerDesk:
     ) -> None:
         self._dispatcher, self._on_blocked, self._on_spent = dispatcher, on_blocked, on_spent
         self.activity: dict[str, tuple[float, list[wire.ActiveSlot]]] = {}
+        #: Children that had failed before this coordinator came: their parents may still wait for others.
+        self.failed_before: frozenset[int] = frozenset()
+        #: Called when something that a budget may limit was recorded.
+        self.on_cost: Callable[[], None] = lambda: None
         #: Who takes what only some runs say: limits, prompts.
         self.others: dict[type, Callable[[str, Peer, Any], None]] = {}
 
@@ -41,6 +45,8 @@ class WorkerDesk:
         match message:
             case wire.CommitStage():
                 self._commit(peer, message)
+            case wire.Charge():
+                self._charge(peer, message)
             case wire.EnqueueChildren():
                 self._enqueue(peer, message)
             case wire.CompleteRun() | wire.FailRun():
@@ -53,8 +59,8 @@ class WorkerDesk:
                     self._dispatcher.feed(SlotGiven(n, generation))
             case wire.WantSlot(n=n, generation=generation):
                 self._dispatcher.feed(SlotWanted(n, generation))
-            case wire.Parked(n=n, generation=generation):
-                self._dispatcher.feed(RunParked(n, generation))
+            case wire.Parked(n=n, generation=generation, stage=stage):
+                self._dispatcher.feed(RunParked(n, generation, stage))
             case wire.OpenGroup():
                 self._regroup(message)
             case wire.Spent():
@@ -84,6 +90,21 @@ class WorkerDesk:
             OUTCOME,
         )
         return None
+
+    def _charge(self, peer: Peer, message: wire.Charge) -> None:
+        token = self._dispatcher.token(message.n, message.generation)
+        if token is None:
+            return _fence(peer, message.req)
+        checkpoint = Checkpoint(message.key, "", message.payload, 0, 0, 0.0)
+        self._add(
+            partial(queue.charge, token=token, checkpoint=checkpoint, amounts=message.amounts),
+            partial(self._charged, peer, message.req),
+        )
+        return None
+
+    def _charged(self, peer: Peer, req: int, result: Any) -> None:
+        self._answer(peer, req, "coordinator.charged", result)
+        self.on_cost()
 
     def _answer(self, peer: Peer, req: int, point: str, result: Any) -> None:
         fatal_unless_refused(result)
@@ -118,7 +139,10 @@ class WorkerDesk:
             return
         # The unsettled ones are known to the pool from its start; "completed" keeps it from making the others anew.
         numbers = (n for first, last in message.numbers for n in range(first, last + 1))
-        children: tuple[tuple[int, WorkState], ...] = tuple((n, "completed") for n in numbers)
+        failed = self.failed_before
+        children: tuple[tuple[int, WorkState], ...] = tuple(
+            (n, "failed" if n in failed else "completed") for n in numbers
+        )
         self._dispatcher.feed(
             GroupGrew(message.n, message.generation, message.group, message.concurrency, children, 0, message.closed)
         )
@@ -132,19 +156,22 @@ class WorkerDesk:
             member, kind = partial(queue.complete, token=token, result=message.result, last=last), END
         else:
             member, kind = partial(queue.fail, token=token, error_line=message.line, payload=message.payload), None
-        self._add(member, partial(self._ended, peer, message.req, message.n), kind)
+        self._add(member, partial(self._ended, peer, message), kind)
         # The slot is free now: the next claim rides in the same commit as this end.
         self._dispatcher.feed(Returned(message.n, message.generation))
         return None
 
-    def _ended(self, peer: Peer, req: int, n: int, result: Any) -> None:
+    def _ended(self, peer: Peer, message: wire.CompleteRun | wire.FailRun, result: Any) -> None:
         fatal_unless_refused(result)
         faults.fault("coordinator.ended")
         if isinstance(result, (Refused, IllegalMove)):
-            _refuse(peer, req, result)
+            _refuse(peer, message.req, result)
             return
-        peer.send(wire.Recorded(req=req))
-        self._dispatcher.settle(n)
+        peer.send(wire.Recorded(req=message.req))
+        failed = isinstance(message, wire.FailRun)
+        self._dispatcher.settle(message.n, failed=failed)
+        if failed:
+            self.on_cost()
 
     def _dropped(self, n: int, generation: int) -> None:
         token = self._dispatcher.token(n, generation)

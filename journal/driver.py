@@ -18,6 +18,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Final, Literal
 from urllib.parse import quote
 
+from .clock import follow_wall
 from .errors import JournalError, JournalUnusable, StorageUnavailable
 
 __all__ = [
@@ -83,11 +84,14 @@ else:
     Connection = sqlite.Connection
 
 
-def connect(path: Path, *, readonly: bool, synchronous: Synchronous = "FULL", immutable: bool = False) -> Connection:
+def connect(
+    path: Path, *, readonly: bool, synchronous: Synchronous = "FULL", immutable: bool = False, log: bool = True
+) -> Connection:
     """Open an existing file with every setting in place; driver errors are raised as they are.
 
     Only the writer's connection ever checkpoints, and only when told to. ``immutable`` (a short look into a file that
-    nobody writes just now) leaves no -wal and -shm beside it. Raises JournalUnusable without a fixed SQLite.
+    nobody writes just now) leaves no -wal and -shm beside it; without ``log`` a writer does without write-ahead log,
+    whose index several machines cannot share. Raises JournalUnusable without a fixed SQLite.
     """
     if chosen is None:
         raise JournalUnusable(
@@ -103,7 +107,7 @@ def connect(path: Path, *, readonly: bool, synchronous: Synchronous = "FULL", im
         cached_statements=256,
     )
     try:
-        _configure(connection, readonly=readonly, synchronous=synchronous)
+        _configure(connection, readonly=readonly, synchronous=synchronous, log=log)
     except BaseException:
         connection.close()
         raise
@@ -127,17 +131,22 @@ def connect_memory(name: str, *, readonly: bool) -> Connection:
     )
     connection.execute("PRAGMA foreign_keys = ON")
     connection.execute(f"PRAGMA query_only = {readonly}")
+    follow_wall(connection)
     return connection
 
 
-def _configure(connection: Connection, *, readonly: bool, synchronous: Synchronous) -> None:
+def _configure(connection: Connection, *, readonly: bool, synchronous: Synchronous, log: bool) -> None:
+    follow_wall(connection)
     connection.execute("PRAGMA foreign_keys = ON")
     connection.execute("PRAGMA wal_autocheckpoint = 0")
     if readonly:
         connection.execute("PRAGMA query_only = ON")
         return
-    mode = connection.execute("PRAGMA journal_mode = WAL").fetchone()[0]
-    if mode != "wal":
+    wanted = "wal" if log else "truncate"
+    mode = connection.execute(f"PRAGMA journal_mode = {wanted}").fetchone()[0]
+    if mode != wanted:
+        if not log:
+            raise sqlite.OperationalError(f"it is in use with a write-ahead log (journal mode {mode})")
         raise sqlite.OperationalError(f"the file system allows no write-ahead log (journal mode {mode})")
     connection.execute(f"PRAGMA synchronous = {synchronous}")
     connection.execute(f"PRAGMA cache_size = -{CACHE_KIB}")

@@ -7,48 +7,43 @@ this process's other connections hold on it.
 from __future__ import annotations
 
 import os
-import stat
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from importlib.resources import files
 from pathlib import Path
 from typing import Final
 
+from .clock import MachineClock, follow, keep, this_machine
 from .driver import Connection, Synchronous, connect, sqlite, translate
 from .errors import JournalUnusable
 from .lease import SELECT_LIVE
+from .place import Probe, check_place, file_system, has_log
 
 #: "Pool" in ASCII: tells our files from other SQLite files.
 APPLICATION_ID: Final = 0x506F6F6C
-SCHEMA_VERSION: Final = 2
+SCHEMA_VERSION: Final = 3
+CREATE_TABLE: Final = "CREATE TABLE"
+#: What readers ask is in every journal from this version on; writers bring a journal to SCHEMA_VERSION first.
+OLDEST_READABLE: Final = 1
 #: A journal up to this size is looked through after a crash, which takes a second or two.
 LARGEST_CHECKED_BYTES: Final = 256 * 1024 * 1024
-NETWORK_FILE_SYSTEMS: Final = frozenset({"nfs", "nfs4", "cifs", "smb", "smb2", "smb3", "smbfs", "9p", "fuse.sshfs"})
-
-#: Returns the type of the file system that a folder is on, "" if unknown.
-Probe = Callable[[Path], str]
 
 
-def file_system(folder: Path) -> str:
-    """Return the type of the file system that holds the folder, "" if the system does not say."""
-    import psutil  # late: a reader of an existing local journal should start in a few ms
-
-    real = os.path.realpath(folder)
-    found = (0, "")
-    for mount in psutil.disk_partitions(all=True):
-        point = mount.mountpoint.rstrip("/") + "/"
-        if (real + "/").startswith(point) and len(point) >= found[0]:
-            found = (len(point), mount.fstype)
-    return found[1]
-
-
-def open_writer(path: Path, *, create: bool, synchronous: Synchronous, probe: Probe = file_system) -> Connection:
+def open_writer(
+    path: Path,
+    *,
+    create: bool,
+    synchronous: Synchronous,
+    probe: Probe = file_system,
+    machine: MachineClock | None = None,
+) -> Connection:
     """Return a connection that may write, making the file first if it is missing and ``create`` is given.
 
     Raises JournalUnusable and leaves the file alone if it is not a journal of a version that this program knows.
     """
     with clear_errors(path):
-        _check_place(path, probe)
+        check_place(path)
+        log = has_log(path, probe, os.environ)
         if not path.exists():
             if not create:
                 raise JournalUnusable(f"no journal at {path}")
@@ -60,26 +55,43 @@ def open_writer(path: Path, *, create: bool, synchronous: Synchronous, probe: Pr
         version = _version(path)
         if version:
             _check_after_crash(path)
-        connection = connect(path, readonly=False, synchronous=synchronous)
+        connection = connect(path, readonly=False, synchronous=synchronous, log=log)
         try:
             if version < SCHEMA_VERSION:
+                _check_unused(connection, path, version)
                 install(connection)
+            keep_clock(connection, machine or this_machine())
         except BaseException:
             connection.close()
             raise
         return connection
 
 
-def open_reader(path: Path) -> Connection:
+def open_reader(path: Path, machine: MachineClock | None = None) -> Connection:
     """Return a connection that can only read; raises JournalUnusable for a missing file or one that is no journal."""
     with clear_errors(path):
         if path.is_dir():
             raise JournalUnusable(f"{path} is a folder, not a journal")
         if not path.exists():
             raise JournalUnusable(f"no journal at {path}")
-        if _version(path) < SCHEMA_VERSION:
-            raise JournalUnusable(f"no journal at {path} yet: the file is empty, or of an older version")
-        return connect(path, readonly=True)
+        version = _version(path)
+        if version < OLDEST_READABLE:
+            raise JournalUnusable(f"no journal at {path} yet: the file is empty")
+        connection = connect(path, readonly=True)
+        try:
+            _stand_in(connection, version)
+            follow(connection, machine or this_machine())
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+
+def keep_clock(connection: Connection, machine: MachineClock) -> None:
+    """Have a writer's connection follow the store's clock. A full disk or a long lock must not keep it from opening."""
+    follow(connection, machine)
+    with suppress(sqlite.OperationalError):
+        keep(connection, machine)
 
 
 @contextmanager
@@ -92,22 +104,6 @@ def clear_errors(path: Path) -> Iterator[None]:
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
         reason = error.strerror if isinstance(error, OSError) else error
         raise JournalUnusable(f"cannot use a journal at {path}: {reason}") from error
-
-
-def _check_place(path: Path, probe: Probe) -> None:
-    if path.is_dir():
-        raise JournalUnusable(f"{path} is a folder, not a journal")
-    if not path.parent.is_dir():
-        raise JournalUnusable(f"no folder {path.parent} for the journal: make it first")
-    if path.is_symlink() and not path.exists():
-        raise JournalUnusable(f"{path} is a link to nothing: a journal is not made through a link")
-    if path.exists() and not stat.S_ISREG(path.stat().st_mode):
-        raise JournalUnusable(f"{path} is not an ordinary file")
-    kind = probe(path.parent)
-    if kind in NETWORK_FILE_SYSTEMS:
-        raise JournalUnusable(
-            f"{path} is on a network file system ({kind}), where SQLite's locks do not hold: use a local folder"
-        )
 
 
 def _make_empty(path: Path) -> None:
@@ -125,11 +121,16 @@ def _make_empty(path: Path) -> None:
 def _version(path: Path) -> int:
     """Return the schema version, 0 for a file without content; raises JournalUnusable for anything else."""
     # Without a WAL, nobody has the file open: what the file itself holds is all there is.
-    connection = connect(path, readonly=True, immutable=not Path(f"{path.resolve()}-wal").exists())
+    connection = connect(path, readonly=True, immutable=not _in_use(path))
     try:
         return version_of(connection, path)
     finally:
         connection.close()
+
+
+def _in_use(path: Path) -> bool:
+    """Tell whether somebody may have the file open, or left it so: it has a log, or a journal to roll back."""
+    return any(Path(f"{path.resolve()}{suffix}").exists() for suffix in ("-wal", "-journal"))
 
 
 def _check_after_crash(path: Path) -> None:
@@ -152,6 +153,16 @@ def _check_after_crash(path: Path) -> None:
         raise JournalUnusable(
             f"cannot use the journal at {path}: it is damaged: restore a copy, or look at it with: "
             f"poolboard journal check: {' '.join(said.split())[:200]}"
+        )
+
+
+def _check_unused(connection: Connection, path: Path, version: int) -> None:
+    """Refuse to change the tables below an older program that is at work on them."""
+    held = connection.execute(SELECT_LIVE).fetchone() if version else None
+    if held is not None:
+        raise JournalUnusable(
+            f"the journal at {path} is of schema version {version}, and an older Poolboard works on run {held[0]} "
+            f"in it ({held[1]}): stop that first, this one would bring the journal to version {SCHEMA_VERSION}"
         )
 
 
@@ -187,6 +198,18 @@ def install(connection: Connection) -> None:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
         raise
+
+
+def _stand_in(connection: Connection, version: int) -> None:
+    """Give a reader of an older journal, which it may not change, the tables that came later, empty and its own."""
+    if version >= SCHEMA_VERSION:
+        return
+    connection.execute("PRAGMA query_only = OFF")
+    for number in range(version + 1, SCHEMA_VERSION + 1):
+        for statement in _statements(number):
+            if CREATE_TABLE in statement:
+                connection.execute(statement.replace(CREATE_TABLE, "CREATE TEMP TABLE", 1))
+    connection.execute("PRAGMA query_only = ON")
 
 
 def _statements(number: int) -> Iterator[str]:

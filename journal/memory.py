@@ -6,17 +6,16 @@ from itertools import count
 from pathlib import Path
 from typing import Final
 
+from .clock import follow, this_machine
 from .driver import connect_memory
-from .file import install
+from .file import install, keep_clock
 from .reader import Reader
 from .reading import Reading
 from .sqlite import SqliteJournal
 from .together import TOGETHER
-from .writer import BUSY_LIMIT_S, Writer
+from .writer import Writer
 
 ADAPTER: Final = "memory"
-#: Both sides wait for each other here, unlike in a WAL: reads last a moment, so that is long enough.
-BUSY_MS: Final = int(BUSY_LIMIT_S * 1000)
 
 _unnamed = count(1)
 
@@ -36,13 +35,14 @@ class MemoryJournal(SqliteJournal):
         connection = connect_memory(name, readonly=False)
         try:
             install(connection)
-            reading = await Reading.over(connect_memory(name, readonly=True), Path(f"memory:{name}"))
+            keep_clock(connection, this_machine())
+            looking = connect_memory(name, readonly=True)
+            follow(looking, this_machine())
+            reading = await Reading.over(looking, Path(f"memory:{name}"))
         except BaseException:
             connection.close()
             raise
         journal = cls(reading.path, Writer(connection, str(reading.path), together=TOGETHER), Reader(reading))
-        # The writer waits by itself for BEGIN, but a COMMIT here waits for readers.
-        await journal.transact(lambda tx: tx.execute(f"PRAGMA busy_timeout = {BUSY_MS}"))
         journal._name = name
         return journal
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from .states import ControlState, HoldScope, RunStatus, WorkState
@@ -23,7 +23,7 @@ class RunRow:
     """One root run as lists show it; counts are of its children (work items but the root), kept, never recounted.
 
     ``active_ms`` is the elapsed time without pauses up to ``active_since``; while the run is active
-    ``active_since`` is the store time from which it counts on, else None.
+    ``active_since`` is the store time from which it counts on, else None. ``read_at`` is the store time of the look.
     """
 
     number: int
@@ -54,6 +54,7 @@ class RunRow:
     lease_holder: str | None
     lease_epoch: int
     lease_age_ms: int | None
+    read_at: int = field(compare=False)
 
     @property
     def total(self) -> int:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from .clock import MachineClock
 from .control import setting_key
 from .errors import RunNotFound
 from .event_types import CHECKPOINT_RECORDED, NOT_SNAPSHOTS
@@ -59,9 +60,9 @@ class Reader:
         self._rows, self._row = reading.rows, reading.row
 
     @classmethod
-    async def open(cls, path: Path) -> Reader:
+    async def open(cls, path: Path, machine: MachineClock | None = None) -> Reader:
         """Open an existing journal; raises JournalUnusable ("no journal at …")."""
-        return cls(await Reading.open(path))
+        return cls(await Reading.open(path, machine))
 
     @property
     def path(self) -> Path:
@@ -218,6 +219,35 @@ class Reader:
         """Return the newest value (JSON text) of a setting, None if it was never changed."""
         found = await self._by_key(run, OF_THE_RUN, setting_key(name))
         return None if found is None else json.dumps(json.loads(found.event.payload)["value"])
+
+    async def failed(self, run: int) -> dict[int, int | None]:
+        """Return every work item that has failed, with its parent; whole, in pages."""
+        found: dict[int, int | None] = {}
+        after = base(run) - 1
+        while True:
+            rows = await self._rows(
+                "SELECT id, parent FROM work WHERE run = ? AND state = 'failed' AND id > ? ORDER BY id LIMIT ?",
+                (run, after, PAGE),
+            )
+            found.update((id_ % SPAN, parent) for id_, parent in rows)
+            if len(rows) < PAGE:
+                return found
+            after = rows[-1][0]
+
+    async def ready_below(self, run: int, parents: Sequence[int]) -> list[LiveWork]:
+        """Return what is ready below these work items, level by level."""
+        found: list[LiveWork] = []
+        level = list(parents)
+        while level:  # bounded: workflows nest a few levels deep
+            rows = await self._rows(
+                f"SELECT {LIVE_COLUMNS} FROM work WHERE run = ? AND state = 'ready' "
+                "AND parent IN (SELECT value FROM json_each(?))",
+                (run, json.dumps(level)),
+            )
+            below = [live_work(row) for row in rows]
+            found += below
+            level = [work.n for work in below]
+        return found
 
     async def holds(self, run: int) -> list[HoldRow]:
         """Return what is held back in the run; whole, a coordinator needs them all."""

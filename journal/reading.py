@@ -12,6 +12,7 @@ from typing import Any, cast
 
 import aiosqlite
 
+from .clock import MachineClock
 from .driver import ADAPTER, Connection, sqlite, translate
 from .errors import StorageUnavailable
 from .file import open_reader
@@ -26,10 +27,10 @@ class Reading:
         self.path, self._connection = path, connection
 
     @classmethod
-    async def open(cls, path: Path) -> Reading:
+    async def open(cls, path: Path, machine: MachineClock | None = None) -> Reading:
         """Open an existing journal; raises JournalUnusable."""
         # Opened here and not in aiosqlite's thread, which would outlive a refusal.
-        return await cls.over(await asyncio.to_thread(open_reader, path), path)
+        return await cls.over(await asyncio.to_thread(open_reader, path, machine), path)
 
     @classmethod
     async def over(cls, opened: Connection, path: Path) -> Reading:

@@ -47,7 +47,7 @@ def commit(tx: Transaction, lease: Lease, token: Token, checkpoint: Checkpoint) 
     admitted = (
         run.control in ADMITS_ATTEMPT_WRITES
         and run.status not in TERMINAL_RUN
-        and (checkpoint.completed_at <= now + CLOCK_SKEW_MS or not _in_future(checkpoint))
+        and (checkpoint.completed_at <= now + CLOCK_SKEW_MS or checkpoint.completed_at <= latest_ms(now))
     )
     values = (
         run.number, n, key, run.last_seq + 1, request, work_id, token.generation, token.worker, run.epoch, now, payload,
@@ -85,15 +85,16 @@ def _not_ordinary(
             raise IdentityConflict(f"Pool checkpoint identity conflict: {_named(run, token, checkpoint)}")
         return Receipt(seq, at)
     check_writable(tx, run, held, token.n)
-    if _in_future(checkpoint):
+    if checkpoint.completed_at > latest_ms(tx.now):
         ahead_ms = checkpoint.completed_at - tx.now
         raise BadPayload(f"Pool checkpoint timestamp is in the future: {ahead_ms} ms ahead of the journal's clock")
     raise not_json(checkpoint.payload, "checkpoint")
 
 
-def _in_future(checkpoint: Checkpoint) -> bool:
-    """Tell whether it is ahead of this machine's clock too: the store's was read when the transaction began."""
-    return checkpoint.completed_at > int(time.time() * 1000) + CLOCK_SKEW_MS
+def latest_ms(now: int) -> int:
+    """Return the latest time that a worker's clock may say. It is read off this machine's wall clock, which may be
+    ahead of the store's: that was read when the transaction began, and does not follow when the wall clock is set."""
+    return max(now, int(time.time() * 1000)) + CLOCK_SKEW_MS
 
 
 def _named(run: OpenRun, token: Token, checkpoint: Checkpoint) -> str:

@@ -15,7 +15,7 @@ RUNS = f"""
 SELECT r.number, r.run_id, r.name, r.cwd, r.header, r.created_at, r.status, r.started_at, r.ended_at, r.active_ms,
   r.active_since, coalesce(c.state, 'running'), coalesce(c.revision, 1), c.who, c.why, r.ready, r.leased, r.waiting,
   r.completed, r.failed, r.cancelled, r.last_seq, r.result, r.error, r.changed, l.holder, coalesce(l.epoch, 0),
-  max({NOW_MS} - l.renewed_at, 0)
+  max({NOW_MS} - l.renewed_at, 0), {NOW_MS}
 FROM runs r LEFT JOIN control c ON c.run = r.number LEFT JOIN leases l ON l.run = r.number
 """
 WORK_COLUMNS = (

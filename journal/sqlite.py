@@ -13,9 +13,10 @@ from typing import Final, TypeVar
 
 from . import deleting, log
 from . import lease as leases
+from .clock import MachineClock
 from .driver import ADAPTER, Synchronous
 from .errors import StorageUnavailable
-from .file import Probe, file_system, open_writer
+from .file import open_writer
 from .model import (
     AppendOutcome,
     Event,
@@ -27,6 +28,7 @@ from .model import (
     RunVersion,
     SnapshotTail,
 )
+from .place import Probe, file_system
 from .reader import Reader
 from .together import TOGETHER
 from .transaction import Transaction
@@ -53,6 +55,7 @@ class SqliteJournal:
         fault: Fault | None = None,
         busy_limit_s: float = BUSY_LIMIT_S,
         probe: Probe = file_system,
+        machine: MachineClock | None = None,
     ) -> SqliteJournal:
         """Open the file, making it if it is missing and ``create`` is given.
 
@@ -61,9 +64,11 @@ class SqliteJournal:
         it, before anybody is told); it may end the process, and must not raise.
         Raises JournalUnusable, StorageUnavailable.
         """
-        connection = await asyncio.to_thread(open_writer, path, create=create, synchronous=synchronous, probe=probe)
+        connection = await asyncio.to_thread(
+            open_writer, path, create=create, synchronous=synchronous, probe=probe, machine=machine
+        )
         try:
-            reader = await Reader.open(path)
+            reader = await Reader.open(path, machine)
         except BaseException:
             connection.close()
             raise

@@ -19,7 +19,7 @@ from .model import Checkpoint, Claimed, Receipt, Token
 from .open_run import OpenRun
 from .payload import digest, key_digest, value_bytes
 from .positions import SPAN
-from .recording import CLOCK_SKEW_MS, UPDATE_STAGE, request_of
+from .recording import UPDATE_STAGE, latest_ms, request_of
 from .settling import COMPLETED_KEY, PUT_OPERATION
 from .states import ADMITS_ATTEMPT_WRITES, ADMITS_CLAIMS, TERMINAL_RUN, move_work
 from .transaction import INSERT_EVENT, Transaction
@@ -51,7 +51,7 @@ def commit(tx: Transaction, calls: Sequence[Call]) -> list[Receipt] | None:
     run = _one_run(tx, calls)
     tokens: list[Token] = [call["token"] for call in calls]
     checkpoints: list[Checkpoint] = [call["checkpoint"] for call in calls]
-    if max(one.completed_at for one in checkpoints) > tx.now + CLOCK_SKEW_MS or not _writable(tx, run, tokens):
+    if max(one.completed_at for one in checkpoints) > latest_ms(tx.now) or not _writable(tx, run, tokens):
         return None
     operations, events, stages = [], [], []
     now, stamp, base, number, epoch, seq = tx.now, tx.stamp(), run.base, run.number, run.epoch, run.last_seq
@@ -83,7 +83,7 @@ def complete(tx: Transaction, calls: Sequence[Call]) -> list[Receipt] | None:
     lasts: list[Checkpoint | None] = [call.get("last") for call in calls]
     if len({token.n for token in tokens}) != len(tokens):
         return None
-    if max((one.completed_at for one in lasts if one), default=0) > tx.now + CLOCK_SKEW_MS:
+    if max((one.completed_at for one in lasts if one), default=0) > latest_ms(tx.now):
         return None
     if not _writable(tx, run, tokens, moves="complete"):
         return None

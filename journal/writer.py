@@ -57,7 +57,9 @@ class Writer:
     ) -> None:
         self._connection, self._where, self._fault, self._busy_limit_s = connection, where, fault, busy_limit_s
         self._execute = connection.cursor().execute
-        self._execute("PRAGMA busy_timeout = 0")  # _begin waits better
+        # With a log only BEGIN meets others' locks, and _begin waits better. Without one, COMMIT waits for readers.
+        logged = self._execute("PRAGMA journal_mode").fetchone()[0] == "wal"
+        self._execute(f"PRAGMA busy_timeout = {0 if logged else int(busy_limit_s * 1000)}")
         self._runner = BatchRunner(connection, where, together)
         self._checkpointer = Checkpointer(connection, Path(where))
         self._loop = asyncio.get_running_loop()

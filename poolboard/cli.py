@@ -6,7 +6,18 @@ from typing import Annotated
 
 import typer
 
-from poolboard import __version__, cli_doctor, cli_each, cli_journal, cli_limits, cli_questions, cli_start, cli_wishes
+from poolboard import (
+    __version__,
+    cli_doctor,
+    cli_each,
+    cli_journal,
+    cli_limits,
+    cli_metrics,
+    cli_parts,
+    cli_questions,
+    cli_start,
+    cli_wishes,
+)
 from poolboard.cli_options import Deed, Headless, Journal, Json, NewestRun, Workers
 from poolboard.exit_codes import MEANINGS
 
@@ -109,6 +120,9 @@ app.command()(cli_wishes.cancel)
 app.command()(cli_wishes.retry)
 app.command()(cli_wishes.delete)
 app.command()(cli_wishes.workers)
+app.command()(cli_parts.slots)
+app.command()(cli_parts.concurrency)
 app.command()(cli_limits.limit)
+app.command()(cli_metrics.metrics)
 app.command()(cli_doctor.doctor)
 app.add_typer(cli_journal.app, name="journal")

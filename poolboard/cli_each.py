@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 from typer.core import TyperCommand
 
+from poolboard.cli_budget import MaxDuration, MaxFailures
 from poolboard.cli_limits import Limits, SharedLimits
 
 if TYPE_CHECKING:
@@ -73,6 +74,8 @@ def each(
     joblog: Annotated[
         str | None, typer.Option(help="Write a line per item, in GNU parallel's columns.", metavar="FILE")
     ] = None,
+    max_duration: MaxDuration = None,
+    max_failures: MaxFailures = None,
     limit: Limits = None,
     shared_limit: SharedLimits = None,
     env: Annotated[
@@ -116,12 +119,13 @@ def each(
     def act() -> int:
         from dataclasses import replace
 
-        from poolboard import each_run, limit_words
+        from poolboard import budget_words, each_run, limit_words
 
         words = command or []
         source = _source(words, given, csv, null, max_args)
         log = None if joblog is None else Path(joblog).absolute()
         manners = each_run.Manners(journal, workers, name, headless, detach, as_json, quiet, keep_order, log)
+        manners = replace(manners, budget=budget_words.table(max_duration, max_failures, []))
         _check_manners(manners)
         _take_environment(env or [])
         if resume is not None or retry_failed is not None:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from poolboard.engine.launch import RunRequest
     from poolboard.engine.views import RunView
     from poolboard.headless import Manner
+    from poolboard.parts import Chosen
 
 
 def run(request: RunRequest, *, headless: bool, detach: bool, as_json: bool) -> int:
@@ -54,21 +55,30 @@ def demo(
     return attend(journal, run_id, manner, headless=headless)
 
 
-def resume(journal: str | None, prefix: str, *, why: str | None, accept_code: bool, detach: bool, as_json: bool) -> int:
+def resume(
+    journal: str | None,
+    prefix: str,
+    *,
+    why: str | None,
+    accept_code: bool,
+    budget: dict[str, float],
+    detach: bool,
+    as_json: bool,
+) -> int:
     """Let a paused, stopped or crashed run go on and attend it; return the exit status."""
     from poolboard.headless import Manner
 
-    run_id = asyncio.run(_resumed(journal, prefix, why, accept_code, told=detach, as_json=as_json))
+    run_id = asyncio.run(_resumed(journal, prefix, why, accept_code, budget, told=detach, as_json=as_json))
     if detach:
         return exit_codes.COMPLETED
     return attend(journal, run_id, Manner(as_json=as_json), headless=False)
 
 
-def retry(journal: str | None, prefix: str, *, accept_code: bool, detach: bool, as_json: bool) -> int:
+def retry(journal: str | None, prefix: str, chosen: Chosen, *, accept_code: bool, detach: bool, as_json: bool) -> int:
     """Try again what failed in a run and attend it; return the exit status."""
     from poolboard.headless import Manner
 
-    run_id = asyncio.run(_retried(journal, prefix, accept_code, told=detach, as_json=as_json))
+    run_id = asyncio.run(_retried(journal, prefix, chosen, accept_code, told=detach, as_json=as_json))
     return exit_codes.COMPLETED if detach else attend(journal, run_id, Manner(as_json=as_json), headless=False)
 
 
@@ -129,24 +139,35 @@ async def _parted(journal: str | None, run_id: str, tell_result: Callable[[RunVi
 
 
 async def _resumed(
-    journal: str | None, prefix: str, why: str | None, accept_code: bool, *, told: bool, as_json: bool
+    journal: str | None,
+    prefix: str,
+    why: str | None,
+    accept_code: bool,
+    budget: dict[str, float],
+    *,
+    told: bool,
+    as_json: bool,
 ) -> str:
     from poolboard.session import opened, person
 
     async with opened(journal) as monitor:
         run_id = await monitor.resolve(prefix)
-        given = await monitor.resume(run_id, person(), why, accept_code=accept_code)
+        given = await monitor.resume(run_id, person(), why, accept_code=accept_code, budget=budget)
     if told:
         say(shapes.line(shapes.of_acknowledgement(run_id, given)) if as_json else words.shown(given.message))
     return run_id
 
 
-async def _retried(journal: str | None, prefix: str, accept_code: bool, *, told: bool, as_json: bool) -> str:
-    from poolboard.session import opened
+async def _retried(
+    journal: str | None, prefix: str, chosen: Chosen, accept_code: bool, *, told: bool, as_json: bool
+) -> str:
+    from poolboard.parts import chosen_failures
+    from poolboard.session import opened, person
 
     async with opened(journal) as monitor:
         run_id = await monitor.resolve(prefix)
-        given = await monitor.retry(run_id, accept_code=accept_code)
+        only = await chosen_failures(monitor, run_id, chosen)
+        given = await monitor.retry(run_id, person(), chosen.why, only=only, accept_code=accept_code)
     if told:
         say(shapes.line(shapes.of_acknowledgement(run_id, given)) if as_json else words.shown(given.message))
     return run_id

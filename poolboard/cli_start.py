@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from poolboard import cli_limits
+from poolboard import cli_budget, cli_limits
 from poolboard.cli_options import Deed, Detach, Headless, Journal, Json, Workers
 
 
@@ -28,6 +28,9 @@ def run(
     workers: Workers = None,
     slots: Annotated[int | None, typer.Option(help="Runs at once in each worker; default: 4.", min=1, max=4096)] = None,
     name: Annotated[str | None, typer.Option(help="What to call the run; default: the workflow's name.")] = None,
+    max_duration: cli_budget.MaxDuration = None,
+    max_failures: cli_budget.MaxFailures = None,
+    max_usage: cli_budget.MaxUsage = None,
     limit: cli_limits.Limits = None,
     shared_limit: cli_limits.SharedLimits = None,
     journal: Journal = None,
@@ -51,12 +54,13 @@ def run(
             from poolboard import input_help
 
             return input_help.told(target, as_json=as_json)
-        from poolboard import cli_run, inputs, limit_words
+        from poolboard import budget_words, cli_run, inputs, limit_words
         from poolboard.engine.launch import RunRequest
 
         found = inputs.gathered(given or [], input_json, input_file)
         limits = limit_words.table(limit or [], shared_limit or [])
-        request = RunRequest(target, found, journal, workers, slots, name, limits=limits)
+        budget = budget_words.table(max_duration, max_failures, max_usage or [])
+        request = RunRequest(target, found, journal, workers, slots, name, limits=limits, budget=budget)
         if watch:
             from poolboard import rerunning
 

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from poolboard import cli_budget
 from poolboard.cli_options import (
     AcceptCode,
     Deed,
@@ -20,28 +21,36 @@ from poolboard.cli_options import (
     Why,
     Yes,
 )
+from poolboard.cli_parts import Child, Stage, Worker
 
 
 def pause(
     runs: Runs = None,
     older_than: OlderThan = None,
     name: Name = None,
+    child: Child = None,
+    stage: Stage = None,
+    worker: Worker = None,
     why: Why = None,
     yes: Yes = False,
     journal: Journal = None,
     as_json: Json = False,
 ) -> Deed:
-    """Start nothing new; what is active parks at its next stage boundary.
+    """Start nothing new; what is active parks at its next stage boundary, without a slot. Or a part of the runs only.
 
-    Example: poolboard pause --name 'train*' --yes
+    \b
+    poolboard pause 3f2a --stage fetch --why 'the server is down'
+    poolboard pause 3f2a --child 7,12-19
+    poolboard pause --name 'train*' --yes
     """
 
     def act() -> int:
-        from poolboard import wishes
+        from poolboard import parts, wishes
         from poolboard.selection import Selection
 
         selection = Selection.of(runs, False, older_than, name)
-        return wishes.fulfil(journal, selection, wishes.pause(why), yes=yes, as_json=as_json)
+        wish = wishes.pause(why, parts.of(child, stage, worker))
+        return wishes.fulfil(journal, selection, wish, yes=yes, as_json=as_json)
 
     return act
 
@@ -50,6 +59,12 @@ def resume(
     runs: Runs = None,
     older_than: OlderThan = None,
     name: Name = None,
+    child: Child = None,
+    stage: Stage = None,
+    worker: Worker = None,
+    max_duration: cli_budget.MaxDuration = None,
+    max_failures: cli_budget.MaxFailures = None,
+    max_usage: cli_budget.MaxUsage = None,
     why: Why = None,
     accept_code: AcceptCode = False,
     yes: Yes = False,
@@ -57,18 +72,32 @@ def resume(
     journal: Journal = None,
     as_json: Json = False,
 ) -> Deed:
-    """Let paused, stopped or crashed runs go on; one run is followed, several are left alone."""
+    """Let paused, stopped, blocked or crashed runs go on, or a paused part of live ones; one run is followed.
+
+    A limit that is given is the run's from now on; 0 lifts it. Example: poolboard resume 3f2a --max-failures 50
+    """
 
     def act() -> int:
-        from poolboard import cli_run, wishes
+        from poolboard import budget_words, cli_run, parts, wishes
+        from poolboard.engine.errors import UserMistake
+        from poolboard.engine.views import WHOLE
         from poolboard.selection import Selection
 
-        selection = Selection.of(runs, False, older_than, name)
-        if len(selection.prefixes) == 1 and not selection.filters:
+        selection, part = Selection.of(runs, False, older_than, name), parts.of(child, stage, worker)
+        budget = budget_words.table(max_duration, max_failures, max_usage or [])
+        if part != WHOLE and (budget or accept_code):
+            raise UserMistake("limits and --accept-code are of the whole run: not with --child, --stage, --worker")
+        if part == WHOLE and len(selection.prefixes) == 1 and not selection.filters:
             return cli_run.resume(
-                journal, selection.prefixes[0], why=why, accept_code=accept_code, detach=detach, as_json=as_json
+                journal,
+                selection.prefixes[0],
+                why=why,
+                accept_code=accept_code,
+                budget=budget,
+                detach=detach,
+                as_json=as_json,
             )
-        wish = wishes.resume(why, accept_code=accept_code)
+        wish = wishes.resume(why, accept_code=accept_code, budget=budget, part=part)
         return wishes.fulfil(journal, selection, wish, yes=yes, as_json=as_json)
 
     return act
@@ -100,19 +129,23 @@ def cancel(
     runs: Runs = None,
     older_than: OlderThan = None,
     name: Name = None,
+    child: Child = None,
     why: Why = None,
     yes: Yes = False,
     journal: Journal = None,
     as_json: Json = False,
 ) -> Deed:
-    """End runs for good, also those that crashed or are stopped; what they recorded stays readable."""
+    """End runs for good, also those that crashed or are stopped; what they recorded stays readable.
+
+    With --child end only children of live runs; their parents are told.
+    """
 
     def act() -> int:
-        from poolboard import wishes
+        from poolboard import parts, wishes
         from poolboard.selection import Selection
 
         selection = Selection.of(runs, False, older_than, name)
-        return wishes.fulfil(journal, selection, wishes.cancel(why), yes=yes, as_json=as_json)
+        return wishes.fulfil(journal, selection, wishes.cancel(why, parts.of(child)), yes=yes, as_json=as_json)
 
     return act
 
@@ -124,25 +157,38 @@ def retry(
     ] = False,
     older_than: OlderThan = None,
     name: Name = None,
+    child: Annotated[
+        str | None, typer.Option("--child", help="Only these of them: 7, or 3,5-9.", metavar="N,...")
+    ] = None,
+    stage: Annotated[str | None, typer.Option("--stage", help="Only those that failed there.", metavar="NAME")] = None,
+    error: Annotated[
+        str | None, typer.Option(help="Only those whose error holds this, or is of this group.", metavar="TEXT")
+    ] = None,
+    why: Why = None,
     accept_code: AcceptCode = False,
     yes: Yes = False,
     detach: Detach = False,
     journal: Journal = None,
     as_json: Json = False,
 ) -> Deed:
-    """Try again exactly what failed in runs that have ended or are stopped; one run is followed, several left alone."""
+    """Try again exactly what failed; while a run goes on, what its parents still wait for. One run is followed.
+
+    Example: poolboard retry 3f2a --stage fetch --error timeout
+    """
 
     def act() -> int:
-        from poolboard import cli_run, wishes
+        from poolboard import cli_run, parts, wishes
         from poolboard.selection import Selection
 
         # With a run named, --failed says what of it is tried again; alone it chooses runs.
         selection = Selection.of(runs, failed and not runs, older_than, name)
+        chosen = parts.Chosen(child, stage, error, why)
         if len(selection.prefixes) == 1 and not selection.filters:
             return cli_run.retry(
-                journal, selection.prefixes[0], accept_code=accept_code, detach=detach, as_json=as_json
+                journal, selection.prefixes[0], chosen, accept_code=accept_code, detach=detach, as_json=as_json
             )
-        return wishes.fulfil(journal, selection, wishes.retry(accept_code=accept_code), yes=yes, as_json=as_json)
+        wish = wishes.retry(chosen, accept_code=accept_code)
+        return wishes.fulfil(journal, selection, wish, yes=yes, as_json=as_json)
 
     return act
 

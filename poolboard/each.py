@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shlex
 import shutil
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
@@ -36,6 +37,7 @@ APPEARS_S: Final = 30.0
 #: Tells the wrapper where a command's output goes; taken away again before the command begins.
 OUTPUT_VARIABLE: Final = "POOLBOARD_OUTPUT"
 _INTO_FILE: Final = f'exec >"${OUTPUT_VARIABLE}"; unset {OUTPUT_VARIABLE}\n'
+_WRAPPER: Final = ("/bin/sh", "-c", f'{_INTO_FILE}exec "$@"')
 
 
 class ItemsFailed(Exception):
@@ -79,12 +81,14 @@ async def item(ctx: Context, command: str | list[str]) -> int:
             done = await ctx.command(
                 "command",
                 _wrapped(command),
-                env={**environment, OUTPUT_VARIABLE: str(output)},
+                # The values are there anyway; given here they are kept out of what is recorded of a failure.
+                env={**environment, OUTPUT_VARIABLE: str(output), **{name: os.environ[name] for name in job.env or ()}},
                 timeout_s=job.timeout_s,
                 retries=job.retries,
                 needs=job.needs,
             )
-    except StageError:
+    except StageError as error:
+        error.traceback = _without_wrapping(error.traceback)
         if halting is not None and job.halt is not None:
             halting.fail(ctx.n)
             # The root will see it too, but by then the next command would have started.
@@ -227,7 +231,12 @@ def _wrapped(command: Command) -> Command:
     """Send the command's output to a file of its own: what it complains of is not output."""
     if isinstance(command, str):
         return _INTO_FILE + command
-    return ["/bin/sh", "-c", f'{_INTO_FILE}exec "$@"', "sh", *command]
+    return [*_WRAPPER, "sh", *command]
+
+
+def _without_wrapping(account: str) -> str:
+    """Take out of the account of a failure what the person has not written."""
+    return account.replace(_INTO_FILE, "").replace(f"{shlex.join([*_WRAPPER, 'sh'])} ", "")
 
 
 def _copy(folder: Path, n: int, results: Path) -> None:

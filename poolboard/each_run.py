@@ -6,9 +6,10 @@ import asyncio
 import json
 import os
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
 #: Characters of a command in a run's name.
 NAME_LIMIT: Final = 60
+#: The job log is brought up to date at least so often behind a screen; ended items wake it sooner.
+LOG_EVERY_S: Final = 0.5
 Again = Literal["resume", "retry"]
 
 
@@ -46,6 +49,7 @@ class Manners:
     quiet: bool = False
     in_order: bool = False
     joblog: Path | None = None
+    budget: dict[str, float] = field(default_factory=dict)
 
 
 def dry_run(job: Job, source: Source, manners: Manners) -> int:
@@ -79,7 +83,10 @@ def start(job: Job, source: Source, manners: Manners) -> int:
     name = manners.name or words.shown(job.title)[:NAME_LIMIT]
     inputs = {"job": asdict(job)}
     limits = job.limits or {}
-    request = RunRequest(f"{each.__file__}:each", inputs, manners.journal, workers, slots, name, limits=limits)
+    budget = manners.budget
+    request = RunRequest(
+        f"{each.__file__}:each", inputs, manners.journal, workers, slots, name, limits=limits, budget=budget
+    )
     run_id = asyncio.run(start_run(request))
     feeder = Feeder(template, wanted, _folder(run_id) / LIST_FILE)
     feeder.start()
@@ -95,6 +102,7 @@ def again(verb: Again, prefix: str, command: list[str], source: Source, manners:
     if missing:
         raise UserMistake(f"run {run.run_id[:8]} needs {missing[0]}; its value is not recorded: --env {missing[0]}=…")
     if verb == "resume" and run.ended_at is not None:
+        asyncio.run(_tell_rest(run, manners))
         complain(f"run {run.run_id} has ended: it is {run.status}")
         if run.children.failed:
             complain(f"to try what failed again: poolboard each --retry-failed {run.run_id}")
@@ -104,6 +112,17 @@ def again(verb: Again, prefix: str, command: list[str], source: Source, manners:
     attendance = _Attendance(run.run_id, manners, feeder, log)
     asyncio.run(attendance.take_up(verb))
     return attendance.attend()
+
+
+async def _tell_rest(run: RunView, manners: Manners) -> None:
+    """Tell of the items of an ended run that nobody was told of."""
+    log = None if manners.joblog is None else Joblog(manners.joblog, go_on=True)
+    folder = _folder(run.run_id)
+    telling = Telling(manners.in_order, manners.as_json)
+    teller = ItemTeller(run.run_id, folder, spool.Index(folder / LIST_FILE), telling, log)
+    async with opened(manners.journal) as monitor:
+        await teller.take_up(monitor, failed_too=True)
+    teller.rest()
 
 
 def _feeder_again(job: Job, source: Source, path: Path) -> Feeder | None:
@@ -143,11 +162,12 @@ class _Attendance:
         telling = Telling(manners.in_order, manners.as_json, outputs=not self._screen)
         self._teller = ItemTeller(run_id, folder, spool.Index(folder / LIST_FILE), telling, log)
         self._complained = False
+        self._left_screen = threading.Event()
 
     async def take_up(self, verb: Again) -> None:
-        """Let the run go on; what has ended so far is not told of again."""
+        """Let the run go on; of what ended before, only what nobody was told of is told."""
         async with opened(self._manners.journal) as monitor:
-            await self._teller.skip_past(monitor, failed_too=verb == "resume")
+            await self._teller.take_up(monitor, failed_too=verb == "resume")
             if self._feeder is not None:
                 self._feeder.start()
             if verb == "retry":
@@ -177,6 +197,7 @@ class _Attendance:
             say=to_person,
             watch=self._watch,
             left=self._left,
+            resume="poolboard each --resume",
         )
         try:
             return asyncio.run(follow(manners.journal, self._run_id, manner))
@@ -185,15 +206,24 @@ class _Attendance:
             raise
 
     def _show(self) -> int:
+        logger = threading.Thread(target=lambda: asyncio.run(self._log_on()), name="joblog", daemon=True)
+        if self._log is not None:
+            logger.start()
         code = cli_run.on_screen(self._manners.journal, self._run_id)
         self._read_on("still reading the list; ^C cuts it off")
+        self._left_screen.set()
         if self._log is not None:
-            asyncio.run(self._catch_up())
+            logger.join()
         return code
 
-    async def _catch_up(self) -> None:
+    async def _log_on(self) -> None:
+        """Keep the job log while the screen is what the person sees."""
         async with opened(self._manners.journal) as monitor:
-            await self._teller.take(monitor, await monitor.status(self._run_id))
+            last = False
+            while not last:
+                last = self._left_screen.is_set()
+                await self._teller.take(monitor, await monitor.status(self._run_id))
+                await monitor.wait_for_change(LOG_EVERY_S)
 
     async def _watch(self, monitor: Monitor, summary: Summary) -> None:
         self._complain_once()

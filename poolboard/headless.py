@@ -34,7 +34,8 @@ class Manner:
     """How to tell of a run: how often at most, as JSON or text, what to say of its result, whether to mend crashes.
 
     ``say`` takes lines of text (JSON goes to stdout), ``watch`` is called with every summary before it is told of,
-    ``left`` with the run's id when a signal takes us away. With a ``bar`` progress is drawn there instead.
+    ``left`` with the run's id when a signal takes us away. With a ``bar`` progress is drawn there
+    instead. ``resume`` is the command that goes on with the run.
     """
 
     every_s: float = 10.0
@@ -46,6 +47,7 @@ class Manner:
     watch: Callable[[Monitor, Summary], Awaitable[None]] | None = None
     left: Callable[[str], None] = lambda run_id: complain(words.left(run_id))
     bar: Bar | None = None
+    resume: str = "poolboard resume"
 
 
 @dataclass(slots=True)
@@ -128,7 +130,7 @@ class _Follower:
         if self._manner.as_json:
             say(shapes.line(shapes.of_end(run)))
             return code
-        for text in (*words.ended(run), *self._manner.tell_result(run)):
+        for text in (*words.ended(run, self._manner.resume), *self._manner.tell_result(run)):
             self._manner.say(text)
         return code
 

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, BinaryIO, Final
 
 from poolboard import item_files, joblog, shapes, words
 from poolboard.console import complain, say
+from poolboard.item_times import ItemTimes
 from poolboard.joblog import Joblog
 from poolboard.spool import Index
+from poolboard.told_items import ToldItems
 
 if TYPE_CHECKING:
     from poolboard.engine.monitor import Monitor
@@ -42,21 +44,32 @@ class ItemTeller:
         self._run_id, self._folder, self._commands = run_id, folder, commands
         self._telling, self._log = telling, log
         self._cursor: Cursor = START
+        self._times = ItemTimes(run_id)
+        self._kept = ToldItems(folder)
         self._waiting: dict[int, ChildRow] = {}
         self._told: set[int] = set()
         self._next = 1
 
-    async def skip_past(self, monitor: Monitor, *, failed_too: bool) -> None:
-        """Leave out what has ended before (``failed_too``: or failed); only the job log gets what it has not."""
+    async def take_up(self, monitor: Monitor, *, failed_too: bool) -> None:
+        """Tell of what ended while nobody was there to tell of it (``failed_too``: or failed), and log it."""
+        self._told = self._kept.known()
+        if self._log is not None:
+            await self._times.read_on(monitor)
         async for row in self._changed(monitor):
-            if row.state in ("completed", "failed"):
-                if self._log is not None and row.n not in self._log.known:
-                    self._note(row)
-                if failed_too or row.state == "completed":
-                    self._told.add(row.n)
+            if row.state not in ("completed", "failed"):
+                continue
+            if self._log is not None and row.n not in self._log.known:
+                self._note(row)
+            if failed_too or row.state == "completed":
+                self._ended(row, noted=True)
+            else:
+                # It is tried again, and what comes of that is told.
+                self._told.discard(row.n)
 
     async def take(self, monitor: Monitor, summary: Summary) -> None:
         """Tell of what has ended since the last time."""
+        if self._log is not None:
+            await self._times.read_on(monitor)
         async for row in self._changed(monitor):
             if row.state in _ENDED:
                 self._ended(row)
@@ -76,7 +89,9 @@ class ItemTeller:
             for row in page.rows:
                 yield row
 
-    def _ended(self, row: ChildRow) -> None:
+    def _ended(self, row: ChildRow, *, noted: bool = False) -> None:
+        if row.state != "cancelled" and not noted:
+            self._note(row)
         if row.n in self._told:
             return
         if not self._telling.in_order:
@@ -90,11 +105,12 @@ class ItemTeller:
             self._next += 1
 
     def _tell(self, row: ChildRow) -> None:
-        if row.state == "cancelled":
+        if row.state == "cancelled" or not self._telling.outputs:
             return
-        self._note(row)
-        if not self._telling.outputs:
-            return
+        self._print(row)
+        self._kept.add(row.n)
+
+    def _print(self, row: ChildRow) -> None:
         output = item_files.newest(self._folder, row.n, "stdout")
         complaints = item_files.newest(self._folder, row.n, "command")
         if self._telling.as_json:
@@ -126,7 +142,8 @@ class ItemTeller:
     def _note(self, row: ChildRow) -> None:
         if self._log is not None:
             output = item_files.newest(self._folder, row.n, "stdout")
-            self._log.write(row, self._commands.command(row.n) or row.label, _size_bytes(output))
+            command = self._commands.command(row.n) or row.label
+            self._log.write(row, self._times.taken(row.n), command, _size_bytes(output))
 
     def _command(self, row: ChildRow) -> str:
         return joblog.shown(self._commands.command(row.n) or row.label)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple, TextIO
 
 from poolboard.engine.errors import UserMistake
+from poolboard.item_times import Span
 from poolboard.templates import Command
 
 if TYPE_CHECKING:
@@ -75,9 +76,9 @@ class Joblog:
             self._file.write(HEAD)
             self._file.flush()
 
-    def write(self, row: ChildRow, command: Command, received_bytes: int) -> None:
-        """Add the line of an item that has ended."""
-        started_at, ended_at = row.started_at or row.ready_at, row.ended_at or row.ready_at
+    def write(self, row: ChildRow, times: Span | None, command: Command, received_bytes: int) -> None:
+        """Add the line of an item that has ended; ``times`` are those of its last try, if they are known."""
+        started_at, ended_at = times or (row.started_at or row.ready_at, row.ended_at or row.ready_at)
         end = ending(row)
         # GNU parallel keeps a command on one line the same way.
         text = shown(command).replace("\n", "\0")

@@ -13,7 +13,8 @@ from typing import Final
 from poolboard.ailment import Ailment, fine, note, trouble
 from poolboard.engine.folder import state_folder
 from poolboard.journal.errors import JournalError
-from poolboard.journal.file import NETWORK_FILE_SYSTEMS, Probe, file_system, open_reader
+from poolboard.journal.file import open_reader
+from poolboard.journal.place import NETWORK_FILE_SYSTEMS, Probe, file_system
 from poolboard.tui.units import several, size
 
 #: File systems that a reboot empties.

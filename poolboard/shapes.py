@@ -86,6 +86,11 @@ def of_summary(summary: Summary) -> Shape:
         "eta_s": None if summary.eta_s is None else [round(guess, 1) for guess in summary.eta_s],
         "alerts": list(summary.alerts),
         "limits": [of_limit(limit) for limit in summary.limits],
+        "in_flight": summary.in_flight,
+        "parked": summary.parked,
+        "concurrency": summary.concurrency,
+        "holds": [asdict(hold) for hold in summary.holds],
+        "usage": [asdict(usage) for usage in summary.usage],
     }
 
 
@@ -142,6 +147,7 @@ def of_stage(stage: StageView) -> Shape:
         "failed": stage.failed,
         "p50_ms": stage.p50_ms,
         "p95_ms": stage.p95_ms,
+        "paused": stage.paused,
     }
 
 

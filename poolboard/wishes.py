@@ -11,15 +11,17 @@ from poolboard import exit_codes, shapes
 from poolboard.confirmation import confirm
 from poolboard.console import complain, say
 from poolboard.engine.errors import CoordinatorGone, EngineError, UserMistake
+from poolboard.engine.views import WHOLE
 from poolboard.headless import MOVING
 from poolboard.journal.errors import JournalError
+from poolboard.parts import Chosen, chosen_failures
 from poolboard.selection import Selection, chosen
 from poolboard.session import opened, person
 from poolboard.words import shown
 
 if TYPE_CHECKING:
     from poolboard.engine.monitor import Monitor
-    from poolboard.engine.views import Acknowledgement, RunView
+    from poolboard.engine.views import Acknowledgement, Part, RunView
 
 Deed = Callable[["Monitor", "RunView"], Awaitable["Acknowledgement"]]
 
@@ -37,9 +39,9 @@ def _goes_on(run: RunView) -> bool:
     return run.status in MOVING and run.status not in ("pending", "crashed")
 
 
-def pause(why: str | None) -> Wish:
-    """Start nothing new in a run."""
-    return Wish("pause", lambda monitor, run: monitor.pause(run.run_id, person(), why), _goes_on)
+def pause(why: str | None, part: Part) -> Wish:
+    """Start nothing new in a run, or in a part of it."""
+    return Wish("pause", lambda monitor, run: monitor.pause(run.run_id, person(), why, part=part), _goes_on)
 
 
 def stop(why: str | None, *, now: bool) -> Wish:
@@ -51,27 +53,36 @@ def stop(why: str | None, *, now: bool) -> Wish:
     )
 
 
-def cancel(why: str | None) -> Wish:
-    """End a run for good."""
+def cancel(why: str | None, part: Part) -> Wish:
+    """End a run, or children of it, for good."""
     return Wish(
-        "cancel", lambda monitor, run: monitor.cancel(run.run_id, person(), why), lambda run: run.ended_at is None
+        "cancel",
+        lambda monitor, run: monitor.cancel(run.run_id, person(), why, part=part),
+        lambda run: run.ended_at is None,
     )
 
 
-def resume(why: str | None, *, accept_code: bool) -> Wish:
-    """Let a run go on."""
+def resume(why: str | None, *, accept_code: bool, budget: dict[str, float], part: Part) -> Wish:
+    """Let a run go on, or a paused part of a live one."""
     return Wish(
         "resume",
-        lambda monitor, run: monitor.resume(run.run_id, person(), why, accept_code=accept_code),
-        lambda run: run.resumable,
+        lambda monitor, run: monitor.resume(
+            run.run_id, person(), why, accept_code=accept_code, budget=budget, part=part
+        ),
+        (lambda run: run.resumable) if part == WHOLE else _goes_on,
     )
 
 
-def retry(*, accept_code: bool) -> Wish:
+def retry(failures: Chosen, *, accept_code: bool) -> Wish:
     """Try again what failed in a run."""
+
+    async def deed(monitor: Monitor, run: RunView) -> Acknowledgement:
+        only = await chosen_failures(monitor, run.run_id, failures)
+        return await monitor.retry(run.run_id, person(), failures.why, only=only, accept_code=accept_code)
+
     return Wish(
         "retry",
-        lambda monitor, run: monitor.retry(run.run_id, accept_code=accept_code),
+        deed,
         lambda run: run.status == "failed" or (run.status == "completed" and run.children.failed > 0),
     )
 

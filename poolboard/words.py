@@ -50,8 +50,8 @@ def progress(summary: Summary) -> str:
     return ", ".join(parts)
 
 
-def ended(run: RunView) -> Iterator[str]:
-    """Yield how the run came to rest and what to do next."""
+def ended(run: RunView, resume: str = "poolboard resume") -> Iterator[str]:
+    """Yield how the run came to rest and what to do next: by ``resume``, unless the reason itself says how."""
     counts = run.children
     failed = f", {several(counts.failed, 'child', 'children')} failed" if counts.failed else ""
     total = several(counts.total, "child", "children")
@@ -60,8 +60,8 @@ def ended(run: RunView) -> Iterator[str]:
         yield f"error: {shown(run.error)}"
     if run.control.why and run.status in ("paused", "stopped"):
         yield f"why: {shown(run.control.why)}"
-    if run.resumable:
-        yield f"to go on: poolboard resume {run.run_id}"
+    if run.resumable and not (run.status == "blocked" and "poolboard each" in (run.error or "")):
+        yield f"to go on: {resume} {run.run_id}"
 
 
 def result(run: RunView) -> Iterator[str]:
@@ -89,6 +89,15 @@ def status(summary: Summary) -> Iterator[str]:
     if run.ended_at is None and (run.control.why or run.control.by):
         why = shown(run.control.why or "no reason given")
         yield f"control      {run.control.state} by {shown(run.control.by or '?')}: {why}"
+    for hold in summary.holds:
+        by = f" by {shown(hold.by)}" if hold.by else ""
+        why = f": {shown(hold.why)}" if hold.why else ""
+        state = "drained" if hold.scope == "worker" else "paused"
+        left = f", {hold.active} not there yet" if hold.active else ""
+        yield f"held         {hold.scope} {shown(hold.name)} {state}{by}, {hold.parked} parked{left}{why}"
+    for usage in summary.usage:
+        limit = "" if usage.limit is None else f" of {usage.limit:g}"
+        yield f"used         {shown(usage.name)} {usage.used:g}{limit}"
     for worker in summary.workers:
         told = f"pid {worker.pid}, {worker.active} of {several(worker.slots, 'slot')} in use, {size(worker.rss_bytes)}"
         yield f"worker       {shown(worker.id)}: {told}, {several(worker.restarts, 'restart')}"

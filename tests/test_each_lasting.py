@@ -49,6 +49,8 @@ def test_everything_is_killed_in_the_middle_and_resume_runs_only_what_was_not_do
         until(lambda: len(lines(effects)) == 20, "half of the commands")
         run_id = str(run_of(poolboard)["run_id"])
         until(lambda: int(run_of(poolboard)["children"]["completed"]) == 20, "their record")  # type: ignore[index]
+        assert process.stdout is not None
+        told = [process.stdout.readline().decode() for _ in range(20)]
         process.kill()
         kill_all(run_id)
     assert run_of(poolboard)["status"] == "crashed"
@@ -56,7 +58,7 @@ def test_everything_is_killed_in_the_middle_and_resume_runs_only_what_was_not_do
     answer = poolboard("each", "--resume", run_id, "--joblog", log)
     assert answer.code == exit_codes.COMPLETED, answer.err
     assert sorted(map(int, lines(effects))) == list(range(1, 41))
-    assert sorted(answer.out.splitlines()) == sorted(f"out {n}" for n in range(21, 41))
+    assert sorted([*told, *answer.out.splitlines(keepends=True)]) == sorted(f"out {n}\n" for n in range(1, 41))
     rows = Path(log).read_text().splitlines()[1:]
     assert sorted(int(row.split("\t")[0]) for row in rows) == list(range(1, 41))
 
@@ -86,12 +88,17 @@ def test_a_list_whose_reader_is_killed_blocks_the_run_until_it_is_given_again(
         process.stdin.write(b"1\n2\n3\n")
         process.stdin.flush()
         until(lambda: len(lines(effects)) == 3, "the first commands")
+        assert process.stdout is not None
+        told = [process.stdout.readline().decode() for _ in range(3)]
         process.kill()
     run_id = str(run_of(poolboard)["run_id"])
     until(lambda: has_rested(poolboard, run_id) == "blocked", "the run to be blocked")
     status = json.loads(poolboard("status", run_id, "--json").out)
     assert f"cut off after 3: give it again, whole: poolboard each --resume {run_id[:8]}" in status["error"]
-    assert poolboard("watch", run_id).code == exit_codes.BLOCKED
+    watched = poolboard("watch", run_id)
+    assert watched.code == exit_codes.BLOCKED
+    # One piece of advice, not two that differ.
+    assert (watched.out.count("poolboard each --resume"), watched.out.count("poolboard resume")) == (1, 0)
 
     other = poolboard("each", "--resume", run_id, stdin="1\nzwei\n3\n4\n")
     assert other.code == exit_codes.BLOCKED
@@ -99,7 +106,7 @@ def test_a_list_whose_reader_is_killed_blocks_the_run_until_it_is_given_again(
 
     answer = poolboard("each", "--resume", run_id, stdin="1\n2\n3\n4\n5\n")
     assert answer.code == exit_codes.COMPLETED, answer.err
-    assert sorted(answer.out.splitlines()) == ["out 4", "out 5"]
+    assert sorted([*told, *answer.out.splitlines(keepends=True)]) == [f"out {n}\n" for n in range(1, 6)]
     assert sorted(lines(effects)) == ["1", "2", "3", "4", "5"]
 
 
@@ -117,6 +124,58 @@ def test_a_whole_list_is_not_asked_for_again_and_another_one_is_refused(
     again = poolboard("each", "--resume", run_id)
     assert (again.code, again.out) == (0, "")
     assert "has ended: it is completed" in again.err
+
+
+@pytest.mark.parametrize("order", [[], ["--keep-order"]])
+def test_what_ended_while_nobody_read_is_told_by_resume_and_only_once(
+    poolboard: Poolboard, tmp_path: Path, gate: Path, order: list[str]
+) -> None:
+    command = f"if [ {{}} -gt 2 ]; then {GATED} fi; echo {{}}"
+    with started("-j2", *order, command, ":::", *map(str, range(1, 9))) as process:
+        assert process.stdout is not None
+        first = [process.stdout.readline().decode().strip() for _ in range(2)]
+        process.kill()
+    run_id = str(run_of(poolboard)["run_id"])
+    gate.touch()
+    until(lambda: has_rested(poolboard, run_id) == "completed", "the run to end by itself")
+    late = poolboard("each", "--resume", run_id, *order)
+    rest = late.out.split()
+    assert late.code == 0, late.err
+    assert sorted([*first, *rest]) == list("12345678")
+    assert not order or rest == sorted(rest)
+    assert poolboard("each", "--resume", run_id).out == ""
+
+
+def test_a_failed_command_is_told_by_its_exit_code_its_text_and_its_last_lines(
+    poolboard: Poolboard, tmp_path: Path
+) -> None:
+    command = "for n in $(seq 30); do echo line $n >&2; done; printenv TOKEN >&2; exit 3 # {}"
+    for form in ([], ["--argv", "sh", "-c"]):
+        line = [*form, command] if form else [command]
+        poolboard("each", "-q", "--env", f"TOKEN={SECRET}", *line, ":::", "a")
+        run_id = str(run_of(poolboard)["run_id"])
+        (event,) = poolboard("events", run_id, "--type", "WorkFailed", "--json").out.splitlines()[:1]
+        account = json.loads(event)["payload"]["failure"]["traceback"]
+        head, told, *rest = account.splitlines()
+        assert head == "exit code 3"
+        assert told.startswith("command: ") and "printenv TOKEN" in told
+        assert "POOLBOARD_OUTPUT" not in account and "Traceback" not in account and SECRET not in account
+        assert rest == ["its last lines:", *(f"  line {n}" for n in range(12, 31)), "  …"]
+        assert poolboard("logs", run_id, "1", "run").out.startswith("exit code 3\ncommand: ")
+
+
+def test_the_job_log_tells_how_long_the_last_try_took_without_the_pause_before_it(
+    poolboard: Poolboard, tmp_path: Path
+) -> None:
+    log = tmp_path / "jobs.log"
+    command = f"mkdir {tmp_path}/tried 2>&- && exit 1; true # {{}}"
+    assert poolboard("each", "-q", "--retries", "1", "--joblog", str(log), command, ":::", "a").code == 0
+    run_id = str(run_of(poolboard)["run_id"])
+    found = poolboard("events", run_id, "--type", "CheckpointRecorded", "--json").out.splitlines()
+    last = [json.loads(line)["payload"] for line in found if json.loads(line)["n"] == 1][-1]
+    cells = log.read_text().splitlines()[1].split("\t")
+    assert round(float(cells[2]) * 1000) == last["started_at"]
+    assert round(float(cells[3]) * 1000) == last["completed_at"] - last["started_at"]
 
 
 # --- giving up, and trying again --------------------------------------------------------------------------------------

@@ -14,7 +14,11 @@ FOLDERS = ("journal", "engine", "tui", "themes")
 
 #: Modules that decide and do nothing else (DESIGN, layout).
 PURE = (
+    "engine/budget.py",
     "engine/pool.py",
+    "engine/pool_calls.py",
+    "engine/pool_holds.py",
+    "engine/ranges.py",
     "engine/replay.py",
     "engine/admission.py",
     "engine/admission_reason.py",
@@ -81,6 +85,8 @@ def test_the_screen_and_the_command_line_see_the_journal_through_the_monitor_alo
     open_to_all = {
         "poolboard.engine.errors",
         "poolboard.engine.monitor",
+        "poolboard.engine.ranges",
+        "poolboard.engine.budget",
         "poolboard.engine.restarts",
         "poolboard.engine.views",
         "poolboard.journal.errors",
@@ -96,7 +102,7 @@ def test_the_screen_and_the_command_line_see_the_journal_through_the_monitor_alo
     #: The tools that look after files and processes themselves, whether or not a run is there.
     caretakers = {"doctor", "leftovers", "machine", "premises", "run_folders", "upkeep", "deletion"}
     #: What hands a run on reads more of it than a screen shows.
-    caretakers |= {"run_export", "run_facts", "report_page", "report_pictures"}
+    caretakers |= {"spans", "run_export", "run_facts", "report_page", "report_pictures"}
     #: ``each`` keeps files of its own in its run's folder, beside the logs.
     own_files = {
         "each_run": {"poolboard.engine.folder"},

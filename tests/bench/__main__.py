@@ -12,8 +12,9 @@ from typing import Final
 from poolboard.engine.errors import EngineError
 from poolboard.journal.errors import JournalError
 
-from . import attach, demo, journal, keys, machine, pool, report
+from . import attach, commands, demo, each, journal, keys, machine, pool, report
 from .figure import Section, Unmeasured
+from .peers import section as peers
 
 SECTIONS: Final[dict[str, Callable[[], Awaitable[Section]]]] = {
     "pool": pool.measure,
@@ -21,6 +22,9 @@ SECTIONS: Final[dict[str, Callable[[], Awaitable[Section]]]] = {
     "demo": demo.measure,
     "attach": attach.measure,
     "keys": keys.measure,
+    "each": each.measure,
+    "commands": commands.measure,
+    "peers": peers.measure,
 }
 FOLDER: Final = Path(__file__).parent
 EXIT_UNMEASURED, EXIT_MISTAKE = 1, 2

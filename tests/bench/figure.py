@@ -30,13 +30,26 @@ class Figure:
 
 
 @dataclass(frozen=True, slots=True)
+class Grid:
+    """Figures side by side, as text: for those that are compared by two things at once. The first column names rows."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Section:
-    """Figures that belong together. ``about`` says what was done, ``notes`` what to know before believing them."""
+    """Figures that belong together. ``about`` says what was done, ``notes`` what to know before believing them.
+
+    Where there are grids, people are shown those instead of the list of figures.
+    """
 
     name: str
     about: str
     figures: tuple[Figure, ...]
     notes: tuple[str, ...] = ()
+    grids: tuple[Grid, ...] = ()
 
 
 def percentile(values: Sequence[float], percent: int) -> float:

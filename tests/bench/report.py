@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
-from .figure import Figure, Section
+from .figure import Figure, Grid, Section
 from .machine import Machine
 
 
@@ -20,10 +20,14 @@ def number(value: float) -> str:
 def table(section: Section) -> Iterator[str]:
     """Yield a section as lines of a terminal."""
     yield f"{section.name}: {section.about}"
-    rows = [_cells(figure) for figure in section.figures]
-    widths = [max(len(row[column]) for row in rows) for column in range(3)]
-    for name, middle, spread, unit in rows:
-        yield f"  {name:<{widths[0]}}  {middle:>{widths[1]}}  {spread:^{widths[2]}}  {unit}"
+    for grid in section.grids or (_plain(section),):
+        if grid.title:
+            yield f"  {grid.title}"
+        rows = [grid.columns, *grid.rows] if section.grids else list(grid.rows)
+        widths = [max(len(row[column]) for row in rows) for column in range(len(grid.columns))]
+        for first, *others in rows:
+            cells = [f"{cell:>{width}}" for cell, width in zip(others, widths[1:], strict=True)]
+            yield "  " + "  ".join([f"{first:<{widths[0]}}", *cells]).rstrip()
     for note in section.notes:
         yield f"  ({note})"
 
@@ -45,8 +49,11 @@ def page(machine: Machine, sections: Sequence[Section]) -> str:
             "**Others were using the machine: rates are too low and times too long; CPU seconds hold better.**",
         ]
     for section in sections:
-        lines += ["", f"## {section.name}", "", section.about + ".", "", "| what | median | min to max | unit |"]
-        lines += ["|---|--:|:-:|---|", *(f"| {' | '.join(_cells(figure))} |" for figure in section.figures)]
+        lines += ["", f"## {section.name}", "", section.about + "."]
+        for grid in section.grids or (_plain(section),):
+            lines += ["", f"**{grid.title}**"] if grid.title else []
+            lines += ["", f"| {' | '.join(grid.columns)} |", "|---" + "|--:" * (len(grid.columns) - 1) + "|"]
+            lines += [f"| {' | '.join(row)} |" for row in grid.rows]
         lines += ["", *(f"- {note}" for note in section.notes)]
     return "\n".join(lines) + "\n"
 
@@ -71,6 +78,11 @@ def as_json(machine: Machine, sections: Sequence[Section]) -> str:
         for section in sections
     }
     return json.dumps({"machine": asdict(machine), "sections": found}, indent=2) + "\n"
+
+
+def _plain(section: Section) -> Grid:
+    """Return a section's figures as one list."""
+    return Grid("", ("what", "median", "min to max", "unit"), tuple(_cells(figure) for figure in section.figures))
 
 
 def _cells(figure: Figure) -> tuple[str, str, str, str]:

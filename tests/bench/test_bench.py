@@ -11,8 +11,10 @@ from pathlib import Path
 import pytest
 
 from tests.bench import __main__ as bench
-from tests.bench import attach, demo, executor, journal, keys, machine, pool, report
+from tests.bench import attach, commands, demo, each, executor, journal, keys, machine, pool, report
 from tests.bench.figure import Figure, Section, Unmeasured, percentile
+from tests.bench.peers import section as peers
+from tests.bench.peers.catalog import EXECUTOR, OURS, Peer
 from tests.bench.terminal import plain
 
 #: One cursor row as the dashboard paints it: a mark, a glyph, the child's number, its label.
@@ -27,6 +29,8 @@ PAINTED = "\x1b[14;1H\x1b[1;38;2;213;219;230m\u258c \x1b[0m✗\x1b[0m  1,674\x1b
         pytest.param(partial(demo.measure, limit=5, rounds=1), id="demo"),
         pytest.param(partial(attach.measure, children=30, rounds=1), id="attach"),
         pytest.param(partial(keys.measure, presses=3, idle_presses=3), id="keys"),
+        pytest.param(partial(each.measure, items=6, rounds=1, many=12, few=6), id="each"),
+        pytest.param(partial(commands.measure, runs=20, rounds=1), id="commands"),
     ],
 )
 async def test_a_section_produces_every_number(measure: Callable[[], Awaitable[Section]]) -> None:
@@ -34,6 +38,20 @@ async def test_a_section_produces_every_number(measure: Callable[[], Awaitable[S
     assert len({figure.name for figure in section.figures}) == len(section.figures)
     for figure in section.figures:
         assert all(value > 0 for value in figure.values), figure
+
+
+async def test_peers_do_the_same_work_and_one_that_is_not_here_is_told() -> None:
+    absent = Peer("Nobody", "on_nobody", "nothing", "nothing", commands=("no-such-command-here",))
+    sizes = {"noop": 30, "kill": 12}
+    section = await peers.measure((OURS, EXECUTOR, absent), sizes, rounds=1)
+    values = {figure.name: figure.median for figure in section.figures}
+    for kind in sizes:
+        assert values[f"Poolboard, {kind}, items"] > 0
+        assert values[f"Poolboard, {kind}, lost"] == values[f"Poolboard, {kind}, done twice"] == 0
+    # A pool of Python's own breaks with a worker: the harness must see that.
+    assert values["ProcessPoolExecutor, kill, lost"] > 0
+    assert "Nobody: not installed: there is no no-such-command-here here" in section.notes
+    assert any(row[:2] == ("Nobody", "not measured") for grid in section.grids for row in grid.rows)
 
 
 def test_the_executor_finishes_every_item_and_every_stage() -> None:
@@ -59,7 +77,7 @@ def test_a_number_that_was_not_measured_is_an_error_that_names_it() -> None:
 
 def test_a_section_that_does_not_exist_is_named_with_those_that_do(capsys: pytest.CaptureFixture[str]) -> None:
     assert bench.main(["pol"]) == 2
-    assert "'pol'; there are pool, journal, demo, attach, keys" in capsys.readouterr().err
+    assert f"'pol'; there are {', '.join(bench.SECTIONS)}" in capsys.readouterr().err
 
 
 async def test_a_section_that_cannot_be_measured_is_named_and_the_others_go_on(

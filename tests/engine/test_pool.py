@@ -10,13 +10,17 @@ from poolboard.engine.pool import Pool
 from poolboard.engine.pool_events import (
     AllParked,
     CancelWork,
+    ChildrenHeld,
     Claim,
     Claimed,
+    ConcurrencySet,
     ControlSet,
     Event,
     FailLost,
     GrantSlot,
     GroupGrew,
+    HoldRun,
+    Reopening,
     Requeue,
     Requeued,
     Returned,
@@ -24,6 +28,7 @@ from poolboard.engine.pool_events import (
     SendHome,
     Settled,
     SlotGiven,
+    SlotsSet,
     SlotWanted,
     TellSettled,
     WorkerJoined,
@@ -152,10 +157,107 @@ def test_while_pausing_nothing_is_claimed_and_it_is_over_when_all_have_parked() 
     pool = root_running(slots=3)
     told(pool, grew(1, 2, 3), Claimed(1, 1, 1), Claimed(2, 1, 1))
     assert told(pool, ControlSet("pausing")) == []
-    assert told(pool, RunParked(0, 1), RunParked(1, 1)) == []
+    assert told(pool, RunParked(0, 1, "a"), SlotGiven(0, 1), RunParked(1, 1, "b"), SlotGiven(1, 1)) == []
+    assert [(item.n, stage) for item, stage in pool.parking.standing()] == [(0, "a"), (1, "b")]
     assert told(pool, Returned(2, 1)) == [AllParked()]
     assert told(pool, ControlSet("paused")) == []
     assert told(pool, ControlSet("running")) == [Claim(3, "a")]
+
+
+def test_a_run_that_parks_with_another_call_in_a_stage_keeps_its_slot() -> None:
+    pool = root_running(slots=1)
+    assert told(pool, ControlSet("pausing"), RunParked(0, 1, "a")) == []
+    assert list(pool.parking.standing()) == []
+
+
+def test_a_parked_run_gives_its_slot_to_others_and_wants_it_back() -> None:
+    pool = root_running(slots=1)
+    told(pool, grew(1, 2))
+    assert told(pool, RunParked(0, 1, "fetch"), SlotGiven(0, 1)) == [Claim(1, "a")]
+    told(pool, Claimed(1, 1, 1))
+    assert told(pool, SlotWanted(0, 1)) == []
+    assert list(pool.parking.standing()) == []
+    assert told(pool, Returned(1, 1)) == [GrantSlot(0)]
+
+
+def test_a_held_child_is_not_taken_up_and_its_siblings_are() -> None:
+    pool = root_running(slots=3)
+    told(pool, ChildrenHeld((1,), held=True))
+    assert told(pool, grew(1, 2)) == [Claim(2, "a")]
+    assert told(pool, ChildrenHeld((1,), held=False)) == [Claim(1, "a")]
+
+
+def test_holding_a_child_holds_what_is_below_it_too() -> None:
+    pool = root_running(slots=5)
+    told(pool, grew(1, 2), Claimed(1, 1, 1), Claimed(2, 1, 1))
+    told(pool, GroupGrew(1, 1, 0, 1, ((3, "ready"), (4, "ready")), 0, True), Claimed(3, 1, 1))
+    assert set(told(pool, ChildrenHeld((1,), held=True))) == {HoldRun(1, True), HoldRun(3, True)}
+    assert told(pool, Returned(3, 1), Settled(3)) == []
+    assert pool.items[4].state == "held"
+    assert told(pool, ChildrenHeld((1,), held=False)) == [HoldRun(1, False), Claim(4, "a")]
+
+
+def test_a_child_held_while_its_claim_is_written_is_told_as_soon_as_it_starts() -> None:
+    pool = root_running(slots=2)
+    assert told(pool, grew(1)) == [Claim(1, "a")]
+    assert told(pool, ChildrenHeld((1,), held=True)) == []
+    assert told(pool, Claimed(1, 1, 1)) == [HoldRun(1, True)]
+
+
+def test_a_held_child_stays_held_over_a_lost_worker_and_a_new_coordinator() -> None:
+    pool = root_running(slots=2)
+    told(pool, grew(1), Claimed(1, 1, 1), ChildrenHeld((1,), held=True), WorkerJoined("b", 2), WorkerLost("a", "x"))
+    assert told(pool, Requeued(1, 0)) == []
+    successor = Pool()
+    told(successor, ChildrenHeld((1,), held=True), WorkLoaded(1, 0, "ready", 1, 0, None, 0, 0))
+    assert successor.items[1].state == "held"
+
+
+def test_concurrency_bounds_runs_that_hold_a_slot_and_can_be_lifted() -> None:
+    pool = root_running(slots=9)
+    told(pool, ConcurrencySet(3))
+    assert told(pool, grew(1, 2, 3, 4)) == [Claim(1, "a"), Claim(2, "a")]
+    told(pool, Claimed(1, 1, 1), Claimed(2, 1, 1))
+    assert told(pool, SlotGiven(0, 1)) == [Claim(3, "a")]
+    assert told(pool, ConcurrencySet(None)) == [Claim(4, "a")]
+
+
+def test_slots_can_grow_and_shrink_while_runs_hold_them() -> None:
+    pool = root_running(slots=2)
+    assert told(pool, grew(1, 2, 3)) == [Claim(1, "a")]
+    told(pool, Claimed(1, 1, 1))
+    assert told(pool, SlotsSet(3)) == [Claim(2, "a")]
+    told(pool, Claimed(2, 1, 1), SlotsSet(1))
+    assert told(pool, Returned(1, 1)) == []
+    assert told(pool, Returned(2, 1), SlotGiven(0, 1)) == [Claim(3, "a")]
+
+
+def test_a_failed_child_can_be_tried_again_while_its_parent_waits_for_others() -> None:
+    pool = root_running(slots=3)
+    told(pool, grew(1, 2), Claimed(1, 1, 1), Claimed(2, 1, 1), Returned(1, 1), Settled(1, failed=True))
+    assert pool.can_retry(1, 0)
+    told(pool, Reopening(1, 0), Returned(2, 1))
+    assert told(pool, Settled(2)) == [], "the parent waits for the child that is tried again"
+    assert told(pool, Requeued(1, 0)) == [Claim(1, "a")]
+    told(pool, Claimed(1, 2, 1), Returned(1, 2))
+    assert told(pool, Settled(1)) == [TellSettled(0, 1, 0)]
+    assert not pool.can_retry(1, 0), "the parent has seen the outcome"
+
+
+def test_a_retry_that_the_journal_refuses_leaves_the_child_failed() -> None:
+    pool = root_running(slots=3)
+    told(pool, grew(1, 2), Claimed(1, 1, 1), Claimed(2, 1, 1), Returned(1, 1), Settled(1, failed=True))
+    told(pool, Reopening(1, 0), Returned(2, 1), Settled(2))
+    assert told(pool, Settled(1, failed=True)) == [TellSettled(0, 1, 0)]
+
+
+def test_a_child_of_a_call_that_an_earlier_attempt_made_is_not_tried_again_in_it() -> None:
+    pool = root_running(slots=2)
+    told(pool, GroupGrew(0, 1, 0, 9, ((1, "failed"), (2, "ready")), 0, True), WorkerJoined("b", 2))
+    told(pool, WorkerLost("a", "x"), Requeued(0, 0), Claimed(0, 2, 2))
+    assert not pool.can_retry(1, 0), "its parent has not asked for it again yet"
+    told(pool, GroupGrew(0, 2, 0, 9, ((1, "failed"), (2, "ready")), 0, True))
+    assert pool.can_retry(1, 0)
 
 
 def test_a_retiring_worker_gets_nothing_new_and_goes_home_when_it_has_nothing_left() -> None:
@@ -173,7 +275,8 @@ def test_a_retiring_worker_gets_nothing_new_and_goes_home_when_it_has_nothing_le
 def test_a_run_that_reaches_a_stage_boundary_at_a_retiring_worker_moves_on_to_another() -> None:
     pool = root_running(slots=1)
     told(pool, WorkerJoined("b", 1), WorkerRetiring("a"))
-    assert told(pool, RunParked(0, 1)) == [Requeue(0, give_start_back=True)]
+    assert told(pool, RunParked(0, 1, "a")) == []
+    assert told(pool, SlotGiven(0, 1)) == [Requeue(0, give_start_back=True)]
     assert told(pool, Requeued(0, 0)) == [Claim(0, "b"), SendHome("a")]
 
 
@@ -221,6 +324,7 @@ class AnyOrder(RuleBasedStateMachine):
                     assert n not in self.running and n not in self.settled, "claimed twice"
                     assert n not in {claimed for claimed, _ in self.claims}, "claimed twice"
                     assert worker in self.pool.places
+                    assert not self.pool.holds.covers(self.pool.items[n]), "a held run was taken up"
                     self.claims.append((n, worker))
                 case GrantSlot(n):
                     self.running[n] = self.waiting.pop(n)
@@ -242,7 +346,7 @@ class AnyOrder(RuleBasedStateMachine):
 
     @initialize(workers=st.integers(1, 3), slots=st.integers(1, 3))
     def start(self, workers: int, slots: int) -> None:
-        self.slots = slots
+        self.slots = self.most_slots = slots
         self.feed(WorkLoaded(0, None, "ready", 0, 0, None, 0, 0))
         for _ in range(workers):
             self.join()
@@ -294,18 +398,45 @@ class AnyOrder(RuleBasedStateMachine):
         if self.ends:
             n = self.ends.pop(0)
             self.settled.add(n)
-            self.feed(Settled(n))
+            self.feed(Settled(n, failed=n % 2 == 1))
 
-    @rule()
-    def root_waits(self) -> None:
-        if 0 in self.running:
-            self.waiting[0] = self.running.pop(0)
-            self.feed(SlotGiven(0, self.generation[0]))
+    @rule(which=st.integers(0, 8), parked=st.booleans())
+    def a_run_waits(self, which: int, parked: bool) -> None:
+        if running := sorted(self.running):
+            n = running[which % len(running)]
+            self.waiting[n] = self.running.pop(n)
+            if parked:
+                self.feed(RunParked(n, self.generation[n], "stage"))
+            self.feed(SlotGiven(n, self.generation[n]))
 
-    @rule()
-    def root_wants(self) -> None:
-        if 0 in self.waiting:
-            self.feed(SlotWanted(0, self.generation[0]))
+    @rule(which=st.integers(0, 8))
+    def a_run_wants_its_slot(self, which: int) -> None:
+        if waiting := sorted(self.waiting):
+            n = waiting[which % len(waiting)]
+            self.feed(SlotWanted(n, self.generation[n]))
+
+    @rule(which=st.integers(1, 12), held=st.booleans())
+    def a_person_holds_or_lets_go(self, which: int, held: bool) -> None:
+        self.feed(ChildrenHeld((which,), held))
+
+    @rule(slots=st.integers(1, 4))
+    def slots_change(self, slots: int) -> None:
+        self.slots, self.most_slots = slots, max(self.most_slots, slots)
+        self.feed(SlotsSet(slots))
+
+    @rule(most=st.none() | st.integers(1, 4))
+    def concurrency_changes(self, most: int | None) -> None:
+        self.feed(ConcurrencySet(most))
+
+    @rule(which=st.integers(0, 8))
+    def a_failed_child_is_tried_again(self, which: int) -> None:
+        able = sorted(n for n in self.settled & self.children if self.pool.can_retry(n, 0))
+        if able and not self.group_settled:
+            n = able[which % len(able)]
+            self.settled.discard(n)
+            self.starts[n] = 0
+            self.feed(Reopening(n, 0))
+            self.feed(Requeued(n, 0))
 
     @rule()
     def worker_dies(self) -> None:
@@ -326,13 +457,14 @@ class AnyOrder(RuleBasedStateMachine):
     @invariant()
     def slots_add_up(self) -> None:
         for worker, place in self.pool.places.items():
-            assert place.free >= 0, f"{worker} has more runs than slots"
+            assert len(place.holding) <= self.most_slots, f"{worker} has more runs than it ever had slots"
             held = {n for n, at in self.running.items() if at == worker} | {n for n, at in self.claims if at == worker}
             assert place.holding == held
 
     @invariant()
     def nothing_is_ready_beside_an_idle_slot(self) -> None:
-        if self.pool.control != "running" or not any(place.free for place in self.pool.places.values()):
+        full = self.pool.most is not None and self.pool.holding >= self.pool.most
+        if self.pool.control != "running" or full or not any(p.free > 0 for p in self.pool.places.values()):
             return
         for item in self.pool.items.values():
             group = self.pool.groups[item.group]

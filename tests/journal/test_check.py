@@ -114,7 +114,7 @@ async def test_a_journal_in_use_is_checked_without_stopping_anybody(run: Started
         (f"INSERT INTO events VALUES (9 * {SPAN} + 3, 1, 'x', NULL, 1, '1')", "events belong to run number 9"),
         ("INSERT INTO operations (run, work, key, seq) VALUES (5, 1, x'00', 1)", "operations belong to run number 5"),
         ("DELETE FROM runs WHERE number = 2", "rows of events belong to run number 2"),
-        ("INSERT INTO leases VALUES (12, 'x', 1, 1)", "a row of leases (12) belongs to nothing in runs"),
+        ("INSERT INTO leases VALUES (12, 'x', 1, 1, NULL)", "a row of leases (12) belongs to nothing in runs"),
         ("UPDATE stages SET done = done + 1 WHERE name = 'measure'", "count: run run-2: stage 'measure' ended"),
         ("UPDATE stages SET done = done - 1 WHERE name = 'write'", "stage 'write' is kept as ended 19 times"),
         ("UPDATE stages SET buckets = 'x'", "the durations of stage 'write' cannot be read"),
@@ -216,5 +216,5 @@ def test_what_is_no_journal_is_refused_not_checked(path: Path, prepare: Callable
 
 def test_a_newer_journal_is_refused_with_both_versions(whole: Path) -> None:
     sql(whole, "PRAGMA user_version = 7")
-    with pytest.raises(JournalUnusable, match=r"version 7.*up to 2"):
+    with pytest.raises(JournalUnusable, match=r"version 7.*up to 3"):
         check(whole)

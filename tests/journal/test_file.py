@@ -15,7 +15,7 @@ import pytest
 
 from poolboard.journal.driver import connect
 from poolboard.journal.errors import JournalUnusable
-from poolboard.journal.file import APPLICATION_ID, open_reader, open_writer
+from poolboard.journal.file import APPLICATION_ID, SCHEMA_VERSION, open_reader, open_writer
 from poolboard.journal.model import NewRun
 from poolboard.journal.reader import Reader
 from poolboard.journal.sqlite import SqliteJournal
@@ -50,7 +50,7 @@ def plain_umask() -> Iterator[None]:
 def test_a_new_journal_is_marked_as_one_and_private(path: Path, plain_umask: None) -> None:
     connection = open_writer(path, create=True, synchronous="FULL")
     assert connection.execute("PRAGMA application_id").fetchone()[0] == APPLICATION_ID
-    assert connection.execute("PRAGMA user_version").fetchone()[0] == 2
+    assert connection.execute("PRAGMA user_version").fetchone()[0] == SCHEMA_VERSION
     modes = {file.name: stat.S_IMODE(file.stat().st_mode) for file in path.parent.iterdir()}
     connection.close()
     assert modes == {"journal.sqlite": 0o600, "journal.sqlite-wal": 0o600, "journal.sqlite-shm": 0o600}
@@ -132,7 +132,7 @@ def test_a_newer_journal_is_refused_with_both_versions(path: Path) -> None:
     connection = connect(path, readonly=False)
     connection.execute("PRAGMA user_version = 7")
     connection.close()
-    assert all("version 7" in said and "up to 2" in said for said in refusals(path))
+    assert all("version 7" in said and "up to 3" in said for said in refusals(path))
 
 
 def test_a_damaged_header_is_refused_untouched(path: Path) -> None:

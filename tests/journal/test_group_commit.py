@@ -141,7 +141,7 @@ async def test_writes_that_queue_while_a_commit_runs_share_the_next_one(path: Pa
     others_queued.set()
     await asyncio.gather(*writes)
     await journal.close()
-    assert points == ["journal.begun", "journal.committed"] * 2
+    assert points == ["journal.begun", "journal.written", "journal.committed"] * 2
 
 
 async def test_a_caller_that_gives_up_does_not_disturb_the_others(journal: SqliteJournal) -> None:

@@ -119,6 +119,7 @@ async def test_screens_learn_that_a_run_was_taken_or_released(free: SqliteJourna
 
 
 async def test_after_a_takeover_no_verb_of_the_old_coordinator_writes_anything(run: StartedRun) -> None:
+    """Catalogue Q3."""
     token = await run.claimed_child("a")
     await run.enqueue(run.child("b"))
     await run.journal.acquire_lease("run-1", "coordinator 2", if_epoch=1)
@@ -135,6 +136,9 @@ async def test_after_a_takeover_no_verb_of_the_old_coordinator_writes_anything(r
         run.do(queue.adopt, token),
         run.do(queue.renew, "w1", 1000),
         run.do(queue.cancel, 1),
+        run.do(queue.cancel_tree, 1, "me", None),
+        run.do(queue.set_holds, "child", ["1"], True, "me", None),
+        run.do(queue.charge, token, run.checkpoint("charge"), {"tokens": 1}),
         run.do(queue.retry_failed),
         run.do(queue.cancel_left),
         run.do(queue.set_setting, "workers", "3", None),
@@ -155,8 +159,8 @@ async def test_after_a_takeover_no_verb_of_the_old_coordinator_writes_anything(r
     assert after[:2] == before[:2]
     assert (after[2].changed, after[2].last_seq) == (before[2].changed, before[2].last_seq)
     assert set(queue.__all__) - {"WORK_LEASE_TTL_MS"} == {
-        "adopt", "cancel", "cancel_left", "claim", "close_gap", "commit", "complete", "enqueue",
-        "fail", "finish_as_root", "finish_run", "forget_worker",
-        "register_worker", "release", "renew", "retry_failed", "set_control", "set_setting",
+        "adopt", "cancel", "cancel_left", "cancel_tree", "charge", "claim", "close_gap", "commit", "complete",
+        "enqueue", "fail", "finish_as_root", "finish_run", "forget_worker",
+        "register_worker", "release", "renew", "retry_failed", "set_control", "set_holds", "set_setting",
         "set_status", "wait", "wake",
     }  # a new verb belongs into the list above  # fmt: skip

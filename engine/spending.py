@@ -1,0 +1,96 @@
+"""Watches what a run uses against its budget; the limits are a setting in the journal, the amounts kept counters."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
+
+from poolboard.journal import queue
+from poolboard.journal.sqlite import SqliteJournal
+
+from . import budget
+from .control import Refusal
+from .dispatch import Dispatcher
+from .payload import dumps
+from .summary import run_view
+
+SETTING = "budget"
+#: How often the elapsed time is looked at.
+LOOK_S = 0.5
+#: Between two looks, however much is used.
+PAUSE_S = 0.05
+
+
+class Spending:
+    """The budget of one run; ``on_exhausted`` gets the reason, and may hear it again."""
+
+    def __init__(
+        self,
+        dispatcher: Dispatcher,
+        journal: SqliteJournal,
+        limits: Mapping[str, float],
+        on_exhausted: Callable[[str], Awaitable[None]],
+    ) -> None:
+        self._dispatcher, self._journal, self._on_exhausted = dispatcher, journal, on_exhausted
+        self.limits: dict[str, float] = dict(limits)
+        self.used: dict[str, float] = {}
+        self._due = asyncio.Event()
+
+    async def load(self) -> None:
+        """Take the limits that were changed under an earlier coordinator, and what is used."""
+        wished = await self._journal.reader.setting(self._dispatcher.lease.number, SETTING)
+        if wished is not None:
+            self.limits = json.loads(wished)
+        await self.measure()
+
+    async def change(self, wished: Mapping[str, float] | None, by: str, why: str | None) -> None:
+        """Put other limits in force; raises Refusal if the run could still not go on."""
+        after = budget.changed(self.limits, wished or {})
+        await self.measure()
+        if (reason := budget.exhausted(after, self.used)) is not None:
+            raise Refusal(f"{reason}; give it more: {_advice(after, self.used)}")
+        if after != self.limits:
+            value = dumps(after)
+            await self._dispatcher.recorder.record(
+                partial(queue.set_setting, lease=self._dispatcher.lease, name=SETTING, value=value, by=by, why=why)
+            )
+            self.limits = after
+            self.touch()
+
+    async def measure(self) -> None:
+        """Read what is used: a few kept numbers, however large the run is."""
+        lease = self._dispatcher.lease
+        row = await self._journal.get_run(lease.run_id)
+        elapsed_s = run_view(row, coordinator_alive=True).elapsed_s
+        usage = await self._journal.reader.usage(lease.number)
+        self.used = {budget.DURATION: elapsed_s, budget.FAILURES: row.failed, **usage}
+
+    def touch(self) -> None:
+        """Something was used: look soon."""
+        self._due.set()
+
+    async def watch(self) -> None:
+        """Look whenever something was used, and every LOOK_S where time is limited; for ever."""
+        while True:
+            if self.limits:
+                await self.measure()
+                if (reason := budget.exhausted(self.limits, self.used)) is not None:
+                    await self._on_exhausted(reason)
+            try:
+                async with asyncio.timeout(LOOK_S if budget.DURATION in self.limits else None):
+                    await self._due.wait()
+            except TimeoutError:
+                pass
+            self._due.clear()
+            await asyncio.sleep(PAUSE_S)
+
+
+def _advice(limits: Mapping[str, float], used: Mapping[str, float]) -> str:
+    words = []
+    for name, limit in limits.items():
+        if used.get(name, 0) >= limit:
+            flag = {budget.DURATION: "--max-duration TIME", budget.FAILURES: "--max-failures N"}
+            words.append(flag.get(name, f"--max-usage {name}=N"))
+    return "poolboard resume RUN " + " ".join(words)
