@@ -11,13 +11,17 @@ from pathlib import Path
 from poolboard.journal.reader import Reader
 
 from . import faults, logs, wire
-from .channel import Channel, Refusal
+from .ask_calls import AskCalls
+from .channel import Channel, Refusal, Request
 from .charges import Charges
 from .errors import Abandoned
 from .header import RunHeader
 from .limit_calls import LimitCalls
+from .mail import Mail
+from .mailbox import open_mail
 from .payload import Unrecordable
 from .replay import Replay
+from .running import RunningCall
 from .slot import Slot
 
 
@@ -104,6 +108,14 @@ class Attempt:
         self._sinks = 0
         #: Made when the run first asks for a limit: most never do.
         self.limits: LimitCalls | None = None
+        #: The same for questions to a person.
+        self.asks: AskCalls | None = None
+        self.last_stage: str | None = None
+        #: The journal's seq of when the run was last taken up after it had failed, 0 if never.
+        self.reopened_seq = 0
+        #: The stage calls that run, and the messages that came: most runs never get one.
+        self.calls: dict[RunningCall, None] = {}
+        self.mail: Mail | None = None
         self.sink = self.new_sink("run")
         self.slot = Slot(self._tell_given, self._tell_wanted)
 
@@ -140,7 +152,8 @@ class Attempt:
         if self.unsettled or not self._may_enter(name):
             await self.may_go_on(name)
         await self.slot.begin()
-        self.stage, self.since, self.note = name, time.monotonic(), None
+        self.stage = self.last_stage = name
+        self.since, self.note = time.monotonic(), None
 
     def end_stage(self) -> None:
         """Let the slot go unless the run needs it for something else."""
@@ -159,6 +172,26 @@ class Attempt:
         if self.limits is None:
             self.limits = LimitCalls(self.n, self.generation, self.around.channel, self.slot, self.may_go_on)
         return self.limits
+
+    def ask_calls(self) -> AskCalls:
+        """Return what this attempt asks a person."""
+        if self.asks is None:
+            self.asks = AskCalls(self)
+        return self.asks
+
+    def mailbox(self) -> Mail:
+        """Return the messages of this attempt."""
+        if self.mail is None:
+            around, who = self.around, (self.n, self.generation)
+            self.mail = open_mail(who, self.calls, around.channel, around.reader, around.number, self.log)
+        return self.mail
+
+    def leave(self, call: RunningCall) -> None:
+        """A stage call is over."""
+        del self.calls[call]
+        call.leave()
+        if self.mail is not None:
+            self.mail.leave(call)
 
     def charge(self, amounts: Mapping[str, int | float]) -> None:
         """Charge what was used to this run."""
@@ -244,13 +277,13 @@ class Attempt:
         for request in self._unsettled:
             if not request.cancel():
                 request.exception()
+        if self.mail is not None:
+            self.mail.close()
         if self.charges is not None:
             self.charges.close()
         self.sink.close()
 
-    async def record(
-        self, message: wire.CommitStage | wire.CompleteRun | wire.FailRun | wire.EnqueueChildren
-    ) -> wire.Recorded:
+    async def record(self, message: Request) -> wire.Recorded:
         """Return once the request is durable; raises Abandoned when this attempt is fenced, Unrecordable otherwise."""
         self.send_unsent()
         return await self.answered(self.around.channel.ask(message))
@@ -280,6 +313,8 @@ class Attempt:
         self.slot.restate()
         if self.limits is not None:
             self.limits.restate()
+        if self.asks is not None:
+            self.asks.restate()
         self._tell_parked()
 
     def activity(self) -> wire.ActiveSlot:

@@ -10,6 +10,10 @@ from typing import Literal, NamedTuple
 
 from poolboard.journal.states import ControlState, HoldScope, RunStatus, WorkState
 
+from .message_views import MessagesView as MessagesView
+from .message_views import MessageView as MessageView
+from .message_views import RecipientView as RecipientView
+
 #: A run's status as shown: ``crashed`` is never stored (running, but its lease is stale).
 ShownStatus = RunStatus | Literal["crashed"]
 
@@ -73,6 +77,8 @@ class RunView:
     control: ControlView
     result: str | None
     error: str | None
+    #: How many questions wait for a person.
+    prompts: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +97,20 @@ class StageView:
     p95_ms: float | None
     rate_per_s: float = 0.0
     paused: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class StageDurations:
+    """How long the calls of one stage took. ``octaves``: (from, to, count), each twice as long as the one before."""
+
+    name: str
+    done: int
+    failed: int
+    mean_ms: float | None
+    p50_ms: float | None
+    p95_ms: float | None
+    p99_ms: float | None
+    octaves: tuple[tuple[float, float, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +204,34 @@ class LimitView:
 
 
 @dataclass(frozen=True, slots=True)
+class PromptNote:
+    """A question that waits for a person, in short."""
+
+    id: int
+    n: int
+    kind: str
+    message: str
+    asked_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class PromptView:
+    """A question in full. ``default`` is JSON, None where there is none; ``until_at`` is when that is taken."""
+
+    id: int
+    run_id: str
+    n: int
+    label: str
+    stage: str | None
+    kind: str
+    message: str
+    choices: tuple[str, ...]
+    default: str | None
+    asked_at: int
+    until_at: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class Summary:
     """The progress summary: everything a header and a stage board need, bounded in size.
 
@@ -207,6 +255,7 @@ class Summary:
     concurrency: int | None = None
     usage: tuple[UsageView, ...] = ()
     limits: tuple[LimitView, ...] = ()
+    prompts: tuple[PromptNote, ...] = ()
 
 
 class ChildRow(NamedTuple):

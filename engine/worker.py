@@ -15,7 +15,7 @@ from typing import Any
 
 from poolboard.journal.reader import Reader
 
-from . import faults, hosting, logs, spawn, strays, wire, wire_limits
+from . import faults, hosting, logs, secrets, spawn, strays, wire, wire_limits, wire_messages, wire_prompts
 from .attempt import Attempt, Gate, Surroundings
 from .channel import Channel
 from .definitions import Module, load
@@ -118,10 +118,17 @@ class Worker:
             case wire.Abandon():
                 if self._held(message.n, message.generation):
                     self._attempts[message.n][1].cancel()
+            case wire_messages.HandMessages():
+                if attempt := self._held(message.n, message.generation):
+                    attempt.mailbox().hand(message.letters, more=message.more)
             case wire_limits.LimitAnswer():
                 attempt = self._held(message.n, message.generation)
                 if attempt is not None and attempt.limits is not None:
                     attempt.limits.answered(message)
+            case wire_prompts.PromptReply():
+                attempt = self._held(message.n, message.generation)
+                if attempt is not None and attempt.asks is not None:
+                    attempt.asks.replied(message)
             case wire.Goodbye():
                 self._done.set()
             case _:
@@ -190,6 +197,7 @@ def main() -> Any:
     hosting.enter_worker()
     spawn.forget_import_root()
     settings = _read_settings()
+    secrets.take(os.environ, settings.run_id)
     logs.attribute_prints()
     logs.to_stderr()
     try:

@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from poolboard.engine.authoring import stage, workflow
     from poolboard.engine.context import Context
-    from poolboard.engine.errors import ChildError, LimitError, StageError
+    from poolboard.engine.errors import AskTimeout, ChildError, LimitError, StageError, StageInterrupted
     from poolboard.engine.limit_calls import observe
+    from poolboard.engine.message import Message
     from poolboard.engine.result import Result
+    from poolboard.engine.running import inbox
     from poolboard.engine.views import RunView
     from poolboard.handle import Handle, RunFailed
     from poolboard.pool import Pool, map, run
@@ -21,16 +23,20 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "AskTimeout",
     "ChildError",
     "Context",
     "Handle",
     "LimitError",
+    "Message",
     "Pool",
     "Result",
     "RunFailed",
     "RunView",
     "StageError",
+    "StageInterrupted",
     "__version__",
+    "inbox",
     "map",
     "observe",
     "run",
@@ -39,15 +45,19 @@ __all__ = [
 ]
 
 _HOMES = {
+    "AskTimeout": "poolboard.engine.errors",
     "ChildError": "poolboard.engine.errors",
     "Context": "poolboard.engine.context",
     "LimitError": "poolboard.engine.errors",
     "Handle": "poolboard.handle",
+    "Message": "poolboard.engine.message",
     "Pool": "poolboard.pool",
     "Result": "poolboard.engine.result",
     "RunFailed": "poolboard.handle",
     "RunView": "poolboard.engine.views",
     "StageError": "poolboard.engine.errors",
+    "StageInterrupted": "poolboard.engine.errors",
+    "inbox": "poolboard.engine.running",
     "observe": "poolboard.engine.limit_calls",
     "map": "poolboard.pool",
     "run": "poolboard.pool",

@@ -10,7 +10,18 @@ from typing import Final, NoReturn
 from pydantic import BaseModel, ConfigDict
 
 from poolboard.engine.errors import UserMistake
-from poolboard.engine.views import Acknowledgement, ChildPage, ChildRow, ChildView, Cursor, EventView, RunView, Summary
+from poolboard.engine.views import (
+    Acknowledgement,
+    ChildPage,
+    ChildRow,
+    ChildView,
+    Cursor,
+    EventView,
+    PromptView,
+    RunView,
+    StageDurations,
+    Summary,
+)
 
 FILE: Final = Path(__file__).with_name("recording.json")
 
@@ -28,6 +39,7 @@ class Recording(BaseModel):
     child: ChildView
     logs: dict[str, str]
     events: list[EventView] = []
+    durations: list[StageDurations] = []
 
 
 class Replay:
@@ -63,6 +75,12 @@ class Replay:
             raise UserMistake(f"child {n} is not in this recording")
         return self.recording.child
 
+    async def stage(self, run_id: str, name: str) -> StageDurations:
+        found = next((one for one in self.recording.durations if one.name == name), None)
+        if found is None:
+            raise UserMistake(f"no call of stage {name} was recorded")
+        return found
+
     async def read_log(self, path: str, offset: int = 0, limit: int = 262_144) -> bytes:
         return self.recording.logs.get(path, "").encode()[offset : offset + limit]
 
@@ -91,6 +109,18 @@ class Replay:
 
     async def set_workers(self, run_id: str, count: int, by: str = "user") -> Acknowledgement:
         self._refuse()
+
+    async def set_limit(self, run_id: str, name: str, text: str, by: str = "user") -> Acknowledgement:
+        self._refuse()
+
+    async def prompts(self, run_id: str | None = None) -> list[PromptView]:
+        return []
+
+    async def answer(self, run_id: str, prompt: int, answer: str, by: str = "user") -> Acknowledgement:
+        self._refuse()
+
+    async def why(self, run_id: str, n: int) -> str:
+        return ""
 
     async def events(self, run_id: str, after_seq: int = 0, limit: int = 500) -> list[EventView]:
         later = [event for event in self.recording.events if event.seq > after_seq]

@@ -11,7 +11,22 @@ from pathlib import Path
 import pytest
 
 from tests.bench import __main__ as bench
-from tests.bench import attach, commands, demo, each, executor, growth, journal, keys, machine, path, pool, report
+from tests.bench import (
+    attach,
+    commands,
+    demo,
+    each,
+    executor,
+    growth,
+    journal,
+    keys,
+    limits,
+    machine,
+    messages,
+    path,
+    pool,
+    report,
+)
 from tests.bench.figure import Figure, Section, Unmeasured, percentile
 from tests.bench.peers import section as peers
 from tests.bench.peers.catalog import EXECUTOR, OURS, Peer
@@ -35,8 +50,13 @@ SLOW = pytest.mark.timeout(400)
         pytest.param(partial(growth.measure, children=(20, 60), stages=((1, 20), (4, 5))), id="growth", marks=SLOW),
         pytest.param(partial(path.measure, children=200), id="path"),
         pytest.param(partial(keys.measure, presses=3, idle_presses=3), id="keys"),
+        pytest.param(partial(limits.measure, rounds=1), id="limits"),
         pytest.param(partial(each.measure, items=6, rounds=1, many=12, few=6), id="each"),
         pytest.param(partial(commands.measure, runs=20, rounds=1), id="commands"),
+        pytest.param(
+            partial(messages.measure, messages.Sizes((30,), 20, 40, 50, 3, talkers=4, rounds=2, repeats=1)),
+            id="messages",
+        ),
     ],
 )
 async def test_a_section_produces_every_number(measure: Callable[[], Awaitable[Section]]) -> None:
