@@ -10,7 +10,18 @@ from typing import Final, NoReturn
 from pydantic import BaseModel, ConfigDict
 
 from poolboard.engine.errors import UserMistake
-from poolboard.engine.views import Acknowledgement, ChildPage, ChildRow, ChildView, Cursor, EventView, RunView, Summary
+from poolboard.engine.views import (
+    Acknowledgement,
+    ChildPage,
+    ChildRow,
+    ChildView,
+    Cursor,
+    EventView,
+    MessagesView,
+    RunView,
+    Summary,
+)
+from poolboard.journal.message_model import MessageMode
 
 FILE: Final = Path(__file__).with_name("recording.json")
 
@@ -91,6 +102,14 @@ class Replay:
 
     async def set_workers(self, run_id: str, count: int, by: str = "user") -> Acknowledgement:
         self._refuse()
+
+    async def send(
+        self, run_id: str, address: str, value: str, mode: MessageMode = "steer", by: str = "user"
+    ) -> Acknowledgement:
+        self._refuse()
+
+    async def messages(self, run_id: str, limit: int = 100, before: int | None = None) -> MessagesView:
+        return MessagesView((), 0, 0, 0, 0, 0)
 
     async def events(self, run_id: str, after_seq: int = 0, limit: int = 500) -> list[EventView]:
         later = [event for event in self.recording.events if event.seq > after_seq]

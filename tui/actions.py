@@ -18,6 +18,7 @@ from .reasons import (
     no_retry,
     no_row,
     no_search,
+    no_send,
     no_stop,
     wants_resume,
 )
@@ -59,6 +60,9 @@ ACTIONS: Final[tuple[Action, ...]] = (
     Action("cancel", "X", "cancel", "end the run for good (asks first)", _LISTS, confirm=True, reason=no_cancel),
     Action("more_workers", "plus", "more workers", "one worker more", ("board",), reason=no_more_workers),
     Action("fewer_workers", "minus", "fewer workers", "one worker less", ("board",), reason=no_fewer_workers),
+    Action(
+        "send", "m", "send", "write a message to the child under the cursor, or to the run", ("board",), reason=no_send
+    ),
     Action("enter", "enter", "open", "open what the cursor is on", _LISTS, rank=1, reason=no_row, call="enter"),
     Action(
         "back",
@@ -87,6 +91,9 @@ ACTIONS: Final[tuple[Action, ...]] = (
     Action("view_4", "4", "slots", "show what every slot is doing", ("board",), call="view(4)"),
     Action("view_5", "5", "timeline", "show the newest children as bars over time", ("board",), call="view(5)"),
     Action("view_6", "6", "journal", "show the journal's events as they come", ("board",), call="view(6)"),
+    Action(
+        "view_7", "7", "messages", "show messages to what runs, and what became of them", ("board",), call="view(7)"
+    ),
     Action(
         "timeline_by",
         "t",

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from functools import partial
 from typing import Any, Final
 
 from textual.worker import Worker
 
-from poolboard.engine.views import EventView, Summary
+from poolboard.engine.views import EventView, MessageView, Summary
 
 from .board_lists import VIEWS, BoardLists, View
 from .child_screen import ChildScreen
@@ -17,6 +18,8 @@ from .event_screen import EventScreen
 from .failures import FailureGroup
 from .feed import Feed
 from .filter_bar import FilterBar
+from .message_screen import MessageScreen
+from .send_screen import Draft, SendScreen
 from .session import Session
 from .table import Table
 from .units import several
@@ -34,6 +37,7 @@ class BoardKeys(ControlScreen):
         self._lists: Final = BoardLists(id="lists", ascii=session.ascii)
         self._wish: Final = WorkerWish()
         self._events_worker: Worker[None] | None = None
+        self._messages_worker: Worker[None] | None = None
         self._in_group = ""  # the filter of the failure group that was opened last
 
     def _look(self) -> Look:
@@ -58,6 +62,9 @@ class BoardKeys(ControlScreen):
             # Read only once somebody wants to see them; then on, so that coming back misses none.
             feed = Feed(self.session.monitor, self.post_message, self.session.clock, self.session.pace)
             self._events_worker = self.run_worker(feed.events(self.run_id), group="events", exit_on_error=False)
+        if view == "messages" and self._messages_worker is None:
+            feed = Feed(self.session.monitor, self.post_message, self.session.clock, self.session.pace)
+            self._messages_worker = self.run_worker(feed.messages(self.run_id), group="messages", exit_on_error=False)
         self.keys_changed()
 
     def do_timeline_by(self) -> None:
@@ -81,6 +88,8 @@ class BoardKeys(ControlScreen):
             self._show_group(row)
         elif isinstance(row, EventView):
             self.app.push_screen(EventScreen(row))
+        elif isinstance(row, MessageView):
+            self.app.push_screen(MessageScreen(row))
         elif (n := self._lists.current_child()) is not None:
             self.app.push_screen(ChildScreen(self.session, self.run_id, n, self._short_id))
 
@@ -142,6 +151,18 @@ class BoardKeys(ControlScreen):
         return self._lists.front
 
     # -- the run
+
+    def do_send(self) -> None:
+        """Write a message to the child under the cursor, or to the run."""
+        n = self._lists.current_child()
+
+        def written(draft: Draft | None) -> None:
+            if draft is not None:
+                value, by = json.dumps(draft.text), self.session.person
+                ask = partial(self.session.monitor.send, self.run_id, draft.address, value, draft.mode, by)
+                self.control("send", [ask])
+
+        self.app.push_screen(SendScreen(self._short_id, f"child-{n}" if n else ""), written)
 
     def do_more_workers(self) -> None:
         self._step_workers("more_workers", 1)

@@ -18,6 +18,7 @@ from .failure_list import FAILURE_COLUMNS, FAILURE_SHAPE
 from .failures import FailureGroup, Failures
 from .line import Line, Piece, Sides
 from .list_line import list_line
+from .message_board import MessageBoard
 from .query import Query
 from .rows import Rows
 from .stage_list import STAGE_COLUMNS, STAGE_SHAPE
@@ -26,7 +27,7 @@ from .timeline_view import TimelineView
 from .units import count
 from .worker_list import SLOT_COLUMNS, SLOT_SHAPE, WORKER_COLUMNS, WORKER_SHAPE
 
-View = Literal["children", "failures", "workers", "slots", "timeline", "journal"]
+View = Literal["children", "failures", "workers", "slots", "timeline", "journal", "messages"]
 VIEWS: Final[tuple[View, ...]] = get_args(View)
 _READING: Final = ("", "Reading the journal…")
 
@@ -60,6 +61,7 @@ class BoardLists(Vertical):
         self._slots = Table(Rows[ActiveView](SLOT_SHAPE), SLOT_COLUMNS, id="slots", empty=nobody, ascii=ascii)
         self.timeline: Final = TimelineView(id="timeline", ascii=ascii)
         self.events: Final = EventLog(id="journal", ascii=ascii)
+        self.messages: Final = MessageBoard(id="messages", ascii=ascii)
         self._filters: dict[View, str] = {}
 
     def compose(self) -> ComposeResult:
@@ -72,6 +74,7 @@ class BoardLists(Vertical):
             yield self._slots
             yield self.timeline
             yield self.events
+            yield self.messages
 
     # -- what comes in
 
@@ -96,6 +99,8 @@ class BoardLists(Vertical):
             self.timeline.settle(look)
         elif self.view == "journal":
             self.events.settle(look)
+        elif self.view == "messages":
+            self.messages.settle(look)
         else:
             self.front.settle(look)
         if self.view == "children":
@@ -128,6 +133,8 @@ class BoardLists(Vertical):
         """The list in front."""
         if self.view == "timeline":
             return self.timeline.front
+        if self.view == "messages":
+            return self.messages.table
         return self.query_one("#events" if self.view == "journal" else f"#{self.view}", Table)
 
     def show_tabs(self) -> None:
@@ -147,7 +154,7 @@ class BoardLists(Vertical):
         """Say whether the cursor is on something that can be opened."""
         if self.front.rows.group(self.front.rows.cursor) is not None:
             return True
-        if self.view in ("failures", "journal"):
+        if self.view in ("failures", "journal", "messages"):
             return self.front.current() is not None
         return self.current_child() is not None
 
@@ -185,6 +192,8 @@ class BoardLists(Vertical):
             return self.events.note()
         if self.view == "timeline":
             return self.timeline.note()
+        if self.view == "messages":
+            return self.messages.note()
         if self.view == "failures":
             failed, groups = count(self.failures.total), count(len(self.failures))
             words = f"{failed} failed in {groups} ways" if len(self.failures) != 1 else f"{failed} failed in one way"

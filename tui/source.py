@@ -6,7 +6,17 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Protocol
 
-from poolboard.engine.views import Acknowledgement, ChildPage, ChildView, Cursor, EventView, RunView, Summary
+from poolboard.engine.views import (
+    Acknowledgement,
+    ChildPage,
+    ChildView,
+    Cursor,
+    EventView,
+    MessagesView,
+    RunView,
+    Summary,
+)
+from poolboard.journal.message_model import MessageMode
 
 
 class Source(Protocol):
@@ -44,6 +54,12 @@ class Source(Protocol):
     async def retry(self, run_id: str, *, accept_code: bool = False) -> Acknowledgement: ...
 
     async def set_workers(self, run_id: str, count: int, by: str = ...) -> Acknowledgement: ...
+
+    async def send(
+        self, run_id: str, address: str, value: str, mode: MessageMode = ..., by: str = ...
+    ) -> Acknowledgement: ...
+
+    async def messages(self, run_id: str, limit: int = ..., before: int | None = ...) -> MessagesView: ...
 
     async def events(self, run_id: str, after_seq: int = ..., limit: int = ...) -> list[EventView]: ...
 
