@@ -12,6 +12,7 @@ from typing import Any, Literal, ParamSpec, TypeVar, overload
 from poolboard.journal.message_model import MessageMode
 
 from . import secrets
+from .ask import Ask
 from .attempt import Attempt
 from .authoring import Stage, Workflow, amounts_of
 from .authoring import stage as mark_stage
@@ -113,6 +114,11 @@ class Context:
         """
         command = Command(argv, cwd, dict(env or {}), tuple(expect), capture, timeout_s, needs)
         return await self._commands.run(name, command, retries=retries, backoff_s=backoff_s)
+
+    @property
+    def ask(self) -> Ask:
+        """Ask a person: ``await ctx.ask.confirm("Deploy?", default=False)``, also ``select`` and ``text``."""
+        return Ask(self._attempt)
 
     def limit(self, *names: str, **amounts: int) -> AbstractAsyncContextManager[HeldLimit]:
         """Hold shares of named limits inside ``async with``: ``ctx.limit("gpu")``, ``ctx.limit(gpu=2, api=1)``.

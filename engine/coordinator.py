@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -17,7 +17,8 @@ from poolboard.journal.sqlite import SqliteJournal
 from poolboard.journal.states import SETTLED_WORK, IllegalMove, RunStatus
 from poolboard.journal.transaction import Transaction
 
-from . import hooks, takeover, wire, wire_limits
+from . import hooks, takeover, wire, wire_limits, wire_prompts
+from .chores import keep_rates, renew_leases
 from .client_desk import ClientDesk
 from .control import CANCEL_KEY, Controller
 from .dispatch import Dispatcher
@@ -34,18 +35,18 @@ from .pool import Pool
 from .pool_events import Adopted, NotHeld, WorkerJoined, WorkerLost, WorkerRetiring
 from .post_office import PostOffice
 from .progress import Progress
+from .prompt_desk import PromptDesk
 from .recorder import Recorder
 from .retrying import Retrying
 from .scopes import Scopes
 from .sizes import Sizes
 from .spending import Spending
-from .vigil import Vigil
 from .wishes import Wishes
 from .worker_desk import WorkerDesk
 
 log = logging.getLogger("poolboard")
-LEASE_RENEWAL_S = 5.0
-RATE_SAMPLE_S = 1.0
+
+
 #: How long an attached screen gets to take in the last summary.
 FAREWELL_S = 0.2
 
@@ -81,6 +82,9 @@ class Coordinator:
         self.progress = Progress(journal, lease, self.pool, self.desk, self.fleet, self.scopes, self.spending)
         self.clients = ClientDesk(wishes, self.progress.summary)
         self.limits: LimitDesk | None = None
+        self.prompts = self.progress.prompts = PromptDesk(self.dispatcher, lambda: self.controller.closing, run.read_at)
+        self.desk.others[wire_prompts.AskPrompt] = self.prompts.ask
+        self.clients.others |= {wire_prompts.AnswerPrompt: self.prompts.answer, wire_prompts.Why: self._why}
         self.post = PostOffice(journal, self.dispatcher)
         self.post.serve(self.desk.others, self.clients.others)
         self._peers: dict[Peer, str] = {}
@@ -100,10 +104,7 @@ class Coordinator:
         await self._begin()
         self._folder.write_coordinator(CoordinatorFile(ProcessIdentity.own(), self._lease.epoch, self._socket))
         on_ready()
-        chores = [
-            asyncio.ensure_future(chore)
-            for chore in (self._renew_leases(), self.clients.run(), self._keep_rates(), self.spending.watch())
-        ]
+        chores = [asyncio.ensure_future(chore) for chore in self._chores()]
         for chore in chores:
             chore.add_done_callback(self._checked)
         try:
@@ -116,6 +117,15 @@ class Coordinator:
         if self._failure is not None:
             raise self._failure
         Path(self._socket).unlink(missing_ok=True)
+
+    def _chores(self) -> tuple[Coroutine[Any, Any, None], ...]:
+        """Return what goes on beside the run, for ever."""
+        return (
+            renew_leases(self._journal, self._lease, self.recorder, self.fleet, self._header.lease_s),
+            keep_rates(self.progress, lambda: not self.clients.watched and self.controller.state == "running"),
+            self.clients.run(),
+            self.spending.watch(),
+        )
 
     async def _begin(self) -> None:
         """Bring journal, pool and fleet to where the run goes on."""
@@ -133,6 +143,10 @@ class Coordinator:
         self.desk.failed_before = found.failed
         self.scopes.load(await self._journal.reader.holds(self._lease.number))
         await self._open_limits(found)
+        asked = await self._journal.reader.open_prompts(self._lease.number)
+        self.prompts.load(asked)
+        if not asked and self._run.status == "awaiting_input":  # its child ended with the earlier coordinator
+            await self.recorder.record(partial(queue.set_status, lease=self._lease, status="running"))
         await self.post.load({item.n for item in found.work})
         takeover.begin(found, self.dispatcher)
         await self.sizes.load(self._journal.reader, self._lease.number)
@@ -163,6 +177,11 @@ class Coordinator:
         limits.steer(self.controller.state)
         limits.await_workers(found.alive)
 
+    async def _why(self, message: wire_prompts.Why) -> str:
+        """Return why a child waits, as far as that is known here."""
+        limit = self.limits.reason(message.n) if self.limits is not None else None
+        return limit or self.prompts.reason(message.n) or ""
+
     def _close_gap(self, tx: Transaction) -> None:
         """Leave out of the elapsed time what lies between the last sign of life and now; first of all writes."""
         if self._run.active_since is not None and self._run.lease_age_ms is not None:
@@ -182,26 +201,6 @@ class Coordinator:
                 await asyncio.sleep(FAREWELL_S if self.clients.watched else 0)
         for peer in list(self._peers):
             peer.close()
-
-    async def _renew_leases(self) -> None:
-        """Renew the root's lease and the work leases of living workers, before anything could expire."""
-        vigil = Vigil(self.fleet, self._header.lease_s)
-        while True:
-            await asyncio.sleep(min(LEASE_RENEWAL_S, self._header.lease_s / 6))
-            frozen = vigil.look()
-            live = [worker for worker in self.fleet.members if worker not in frozen]
-            await self._journal.renew_lease(self._lease)
-            for worker in live:
-                await self.recorder.record(
-                    partial(queue.renew, lease=self._lease, worker=worker, ttl_ms=self._lease_ms)
-                )
-
-    async def _keep_rates(self) -> None:
-        """Sample the rates while nobody watches, so that who looks in only once gets a rate and an ETA too."""
-        while True:
-            await asyncio.sleep(RATE_SAMPLE_S)
-            if not self.clients.watched and self.controller.state == "running":
-                await self.progress.sample()
 
     # --- peers -----------------------------------------------------------------------------------------------------
 

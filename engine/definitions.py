@@ -7,6 +7,7 @@ import hashlib
 import importlib
 import importlib.util
 import sys
+import threading
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FunctionType, ModuleType
@@ -17,6 +18,9 @@ import poolboard
 from .authoring import Stage, Workflow
 from .errors import UserMistake
 from .hosting import ImportEnded, importing, line_of
+
+_PARSER = threading.Lock()
+PARSER_TRIES = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +42,22 @@ def same_program(before: bytes, after: bytes) -> bool:
     if before == after:
         return True
     try:
-        return ast.dump(ast.parse(before)) == ast.dump(ast.parse(after))
+        return ast.dump(_parsed(before)) == ast.dump(_parsed(after))
     except (SyntaxError, ValueError):
         return False
+
+
+def _parsed(source: bytes, name: str = "<unknown>") -> ast.Module:
+    # CPython 3.11's parser is not safe beside another one: it counts its depth in a place that all threads share, and
+    # fails with SystemError "AST constructor recursion depth mismatch". The lock keeps our own apart; a thread of the
+    # user's may still be in one, so what failed for that is done again.
+    with _PARSER:
+        for _ in range(PARSER_TRIES):
+            try:
+                return ast.parse(source, filename=name)
+            except SystemError:
+                continue
+        return ast.parse(source, filename=name)
 
 
 def split_target(target: str) -> tuple[Path, str | None]:
@@ -58,7 +75,7 @@ def read_source(path: Path) -> bytes:
     """Return the file's bytes; raises UserMistake naming file, line and fault if it does not parse."""
     try:
         source = path.read_bytes()
-        ast.parse(source, filename=str(path))
+        _parsed(source, str(path))
     except OSError as error:
         raise UserMistake(f"cannot read {path}: {error.strerror}") from None
     except SyntaxError as error:

@@ -16,6 +16,7 @@ from .fleet import LocalFleet
 from .hold_views import hold_views
 from .identity import ProcessIdentity
 from .pool import Pool
+from .prompt_desk import PromptDesk
 from .scopes import Scopes
 from .spending import Spending
 from .summary import SHORT_WINDOW_S, Rates, run_view, stage_views
@@ -56,6 +57,7 @@ class Progress:
         self.alerts: dict[str, str] = {}
         #: Who can tell what the limits are doing.
         self.limits: Callable[[], tuple[LimitView, ...]] = tuple
+        self.prompts: PromptDesk | None = None
 
     async def summary(self) -> Summary:
         """Return the run as it is now."""
@@ -65,11 +67,12 @@ class Progress:
         active = await self._active(now_s)
         self._sample(now_s, row, stages)
         done = row.completed + row.failed + row.cancelled
+        asking = self.prompts if row.ended_at is None else None
         parked = list(self._pool.parking.standing())
         counted = Counter(item.stage for _, items in self._desk.activity.values() for item in items if item.stage)
         rates = {name: rate.per_s(now_s, SHORT_WINDOW_S) for name, rate in self._stage_rates.items()}
         return Summary(
-            run=run_view(row, coordinator_alive=True),
+            run=run_view(row, True, asking.count if asking else 0),
             stages=stage_views(
                 stages[:STAGE_LIMIT],
                 dict(counted),
@@ -87,6 +90,7 @@ class Progress:
             alerts=(*self._busy(), *self.alerts.values(), *warnings(self._spending.limits, self._spending.used)),
             stamp=row.changed,
             limits=self.limits(),
+            prompts=asking.views() if asking else (),
             holds=hold_views(self._scopes, self._pool, dict(counted), parked),
             concurrency=self._pool.most,
             usage=await self._usage_views(),

@@ -16,8 +16,8 @@ from typing import Any, Literal, NamedTuple
 from .kinds import TRY
 from .payload import dumps
 
-Kind = Literal["stage", "map", "send", "inbox", "messages"]
-KINDS = frozenset({"stage", "map", "send", "inbox", "messages"})
+Kind = Literal["stage", "map", "ask", "send", "inbox", "messages"]
+KINDS = frozenset({"stage", "map", "ask", "send", "inbox", "messages"})
 
 
 class Call(NamedTuple):

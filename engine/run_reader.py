@@ -19,7 +19,8 @@ from .errors import AmbiguousRun, UnknownRun, UserMistake
 from .folder import RunFolder, chosen_journal
 from .hook_record import trouble
 from .identity import ProcessIdentity
-from .summary import ACTIVE_STATUSES, run_view, stage_views
+from .prompt_view import PROMPTS_NOTED, prompt_note, prompt_view
+from .summary import ACTIVE_STATUSES, run_view, stage_durations, stage_views
 from .views import (
     ChildPage,
     ChildRow,
@@ -28,7 +29,9 @@ from .views import (
     Cursor,
     EventView,
     HoldView,
+    PromptView,
     RunView,
+    StageDurations,
     Summary,
     UsageView,
 )
@@ -78,7 +81,9 @@ class RunReader:
         reader = await self._opened()
         if reader is None:
             return []
-        found = [run_view(row, coordinator_of(row).alive) for row in await reader.runs()]
+        rows = await reader.runs()
+        asking = await reader.prompt_counts([row.number for row in rows if row.ended_at is None])
+        found = [run_view(row, coordinator_of(row).alive, asking.get(row.number, 0)) for row in rows]
         return sorted(found, key=lambda run: (run.status not in ACTIVE_STATUSES, -run.created_at))
 
     async def resolve(self, prefix: str | None) -> str:
@@ -140,9 +145,34 @@ class RunReader:
             raise UserMistake(f"run {run_id[:8]} has no child {n}; it has 1 to {run.total}") from None
         return await child_view(reader, run.number, child_row(work), folder_of(run).logs)
 
+    async def stage(self, run_id: str, name: str) -> StageDurations:
+        """Return how long a stage's calls took. Raises UserMistake for a stage of which nothing was recorded."""
+        reader = await self._opened()
+        row = await self.row(run_id)
+        for found in await reader.stages(row.number) if reader else ():
+            if found.name == name:
+                return stage_durations(found)
+        raise UserMistake(f"no call of stage {name!r} of run {run_id[:8]} has been recorded yet")
+
     async def read_log(self, path: str, offset: int = 0, limit: int = 262_144) -> bytes:
         """Return bytes of a log file from an offset; empty at its end or when it is gone."""
         return await asyncio.to_thread(_read_bytes, Path(path), offset, min(limit, LOG_READ_LIMIT_BYTES))
+
+    async def prompts(self, run_id: str | None = None) -> list[PromptView]:
+        """Return the questions that wait for a person, oldest first; of every run that has not ended, or of one."""
+        reader = await self._opened()
+        if reader is None:
+            return []
+        rows = [row for row in await reader.runs() if row.ended_at is None] if run_id is None else []
+        if run_id is not None and (row := await self.row(run_id)).ended_at is None:
+            rows = [row]
+        asking = await reader.prompt_counts([row.number for row in rows])
+        found: list[PromptView] = []
+        for row in (row for row in rows if row.number in asking):
+            for prompt in await reader.open_prompts(row.number):
+                child = await reader.work(row.number, prompt.n)
+                found.append(prompt_view(prompt, row.run_id, child.label))
+        return sorted(found, key=lambda prompt: (prompt.asked_at, prompt.id))
 
     # --- reading ---------------------------------------------------------------------------------------------------
 
@@ -168,7 +198,8 @@ class RunReader:
             raise JournalUnusable(f"there is no journal at {self._path}")
         stages = await reader.stages(row.number)
         coordinator = coordinator_of(row)
-        run = run_view(row, coordinator.alive)
+        asked = await reader.open_prompts(row.number) if row.ended_at is None else []
+        run = run_view(row, coordinator.alive, len(asked))
         words = folder_of(row).last_words() if run.status == "crashed" else None
         return Summary(
             run=run,
@@ -182,6 +213,7 @@ class RunReader:
             in_flight=0,
             alerts=(f"the coordinator ended: {words}",) if words else _alerts_at_rest(row),
             stamp=row.changed,
+            prompts=tuple(prompt_note(prompt) for prompt in asked[:PROMPTS_NOTED]),
             holds=tuple(
                 HoldView(hold.scope, hold.name, hold.who, hold.why, 0, 0)
                 for hold in (await reader.holds(row.number))[:HOLDS_SHOWN]

@@ -8,8 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from poolboard.journal.message_model import MessageMode, ReceiptState
 from poolboard.journal.states import ControlState, HoldScope, RunStatus, WorkState
+
+from .message_views import MessagesView as MessagesView
+from .message_views import MessageView as MessageView
+from .message_views import RecipientView as RecipientView
 
 #: A run's status as shown: ``crashed`` is never stored (running, but its lease is stale).
 ShownStatus = RunStatus | Literal["crashed"]
@@ -74,6 +77,8 @@ class RunView:
     control: ControlView
     result: str | None
     error: str | None
+    #: How many questions wait for a person.
+    prompts: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +97,20 @@ class StageView:
     p95_ms: float | None
     rate_per_s: float = 0.0
     paused: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class StageDurations:
+    """How long the calls of one stage took. ``octaves``: (from, to, count), each twice as long as the one before."""
+
+    name: str
+    done: int
+    failed: int
+    mean_ms: float | None
+    p50_ms: float | None
+    p95_ms: float | None
+    p99_ms: float | None
+    octaves: tuple[tuple[float, float, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +204,34 @@ class LimitView:
 
 
 @dataclass(frozen=True, slots=True)
+class PromptNote:
+    """A question that waits for a person, in short."""
+
+    id: int
+    n: int
+    kind: str
+    message: str
+    asked_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class PromptView:
+    """A question in full. ``default`` is JSON, None where there is none; ``until_at`` is when that is taken."""
+
+    id: int
+    run_id: str
+    n: int
+    label: str
+    stage: str | None
+    kind: str
+    message: str
+    choices: tuple[str, ...]
+    default: str | None
+    asked_at: int
+    until_at: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class Summary:
     """The progress summary: everything a header and a stage board need, bounded in size.
 
@@ -208,6 +255,7 @@ class Summary:
     concurrency: int | None = None
     usage: tuple[UsageView, ...] = ()
     limits: tuple[LimitView, ...] = ()
+    prompts: tuple[PromptNote, ...] = ()
 
 
 class ChildRow(NamedTuple):
@@ -299,61 +347,6 @@ class Acknowledgement:
     control: ControlView
     status: ShownStatus
     message: str
-
-
-@dataclass(frozen=True, slots=True)
-class RecipientView:
-    """How a message stands with one run: ``delivered`` to it, ``taken`` by its program, or ``undeliverable``."""
-
-    n: int
-    state: ReceiptState
-    at: int
-
-
-@dataclass(frozen=True, slots=True)
-class MessageView:
-    """One message. ``target`` is a path or pattern, ``root`` for the root run; ``value`` JSON text, cut when long.
-
-    ``open``: it may still reach somebody. The counts are of its recipients by state; ``recipients`` are five at most:
-    those that need somebody first, then the newest. ``undeliverable_of`` is the message that this one is a notice of.
-    """
-
-    number: int
-    sent_at: int
-    sender: int | None
-    by: str | None
-    target: str
-    stage: str | None
-    mode: MessageMode
-    open: bool
-    delivered: int
-    taken: int
-    undeliverable: int
-    recipients: tuple[RecipientView, ...]
-    value: str
-    undeliverable_of: int | None = None
-
-    @property
-    def omitted(self) -> int:
-        """How many recipients are not named."""
-        return self.delivered + self.taken + self.undeliverable - len(self.recipients)
-
-
-@dataclass(frozen=True, slots=True)
-class MessagesView:
-    """A run's newest messages, newest first, with totals over all: of messages, and of their recipients by state."""
-
-    rows: tuple[MessageView, ...]
-    total: int
-    open: int
-    delivered: int
-    taken: int
-    undeliverable: int
-
-    @property
-    def omitted(self) -> int:
-        """How many messages are not listed."""
-        return self.total - len(self.rows)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,18 +8,24 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
-from typing import Annotated
 
 import msgspec
 
 from poolboard.journal.states import ControlState, WorkState
 
 from .views import Summary
-from .wire_limits import ChangeLimit, HeldLimits, LimitAnswer, ObserveLimit, ReleaseLimit, WantLimit
+from .wire_clients import ClientHello as ClientHello
+from .wire_clients import ControlAnswer as ControlAnswer
+from .wire_clients import ControlRequest as ControlRequest
+from .wire_clients import Scope as Scope
+from .wire_clients import Seen as Seen
+from .wire_clients import Subscribe as Subscribe
+from .wire_clients import SummaryNews as SummaryNews
+from .wire_limits import HeldLimits, LimitMessage
 from .wire_message import Message as Message
 from .wire_message import WireError as WireError
 from .wire_messages import AboutMessages
-from .wish import Verb
+from .wire_prompts import PromptMessage
 
 #: A peer that announces a larger frame is cut off. A chunk of 1,000 children with 16 KiB of input each fits.
 FRAME_LIMIT_BYTES = 64 * 1024 * 1024
@@ -278,69 +284,12 @@ class Goodbye(Message, tag="goodbye"):
     """Nothing is left to do: exit."""
 
 
-# --- screens and command line --------------------------------------------------------------------------------------
-
-
-class ClientHello(Message, tag="client_hello"):
-    """First message of a screen or of the command line."""
-
-
-class Subscribe(Message, tag="subscribe"):
-    """Send a summary now and then when it changed, one outstanding: the next only after ``Seen``."""
-
-    interval_ms: Annotated[int, msgspec.Meta(ge=20, le=60_000)]
-
-
-class Seen(Message, tag="seen"):
-    """The last summary was taken in."""
-
-
-class Scope(Message):
-    """What part of the run a wish is about: one of these, or none for the whole run.
-
-    ``children`` are ranges (first, last) of numbers, each with everything below it; ``worker`` is a place, from 1.
-    """
-
-    children: list[tuple[int, int]] = msgspec.field(default_factory=list)
-    stage: str | None = None
-    worker: int | None = None
-
-
-class ControlRequest(Message, tag="control_request"):
-    """A wish; answered by ControlAnswer. ``count``: of workers, slots or runs, 0 for no bound."""
-
-    req: int
-    verb: Verb
-    by: str
-    why: str | None = None
-    now: bool = False
-    count: Annotated[int, msgspec.Meta(ge=0, le=1_000_000)] | None = None
-    scope: Scope = msgspec.field(default_factory=Scope)
-    budget: dict[str, float] | None = None
-
-
-class ControlAnswer(Message, tag="control_answer"):
-    """What the journal holds after the wish, or why it was refused."""
-
-    req: int
-    ok: bool
-    message: str
-    state: ControlState
-    revision: int
-
-
-class SummaryNews(Message, tag="summary"):
-    """A progress summary as JSON of views.Summary."""
-
-    summary: str
-
-
 AnyMessage = (
     WorkerHello | HeartbeatHello | Heartbeat | EnqueueChildren | OpenGroup | CommitStage | Charge | CompleteRun
     | FailRun | BlockRun | GiveSlot | WantSlot | Parked | Dropped | Spent | Activity | AboutMessages
-    | WantLimit | ReleaseLimit | ObserveLimit | LimitAnswer | ChangeLimit
     | Welcome | Assign | Adopted | Abandon | Recorded | NotRecorded | GroupSettled | Grant | ControlNow | HoldRun
     | Goodbye | ClientHello | Subscribe | Seen | ControlRequest | ControlAnswer | SummaryNews
+    | LimitMessage | PromptMessage
 )  # fmt: skip
 _FRAME = msgspec.json.Decoder(list[AnyMessage])
 _ENCODER = msgspec.json.Encoder()

@@ -17,6 +17,7 @@ from poolboard import (
     cli_messages,
     cli_metrics,
     cli_parts,
+    cli_prompts,
     cli_questions,
     cli_start,
     cli_themes,
@@ -172,6 +173,8 @@ app.command()(cli_wishes.workers)
 app.command()(cli_parts.slots)
 app.command()(cli_parts.concurrency)
 app.command()(cli_limits.limit)
+app.command()(cli_prompts.prompts)
+app.command()(cli_prompts.answer)
 app.command()(cli_messages.send)
 app.command()(cli_messages.messages)
 app.command()(cli_metrics.metrics)

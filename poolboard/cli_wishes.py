@@ -51,7 +51,7 @@ def pause(
         from poolboard.selection import Selection
 
         selection = Selection.of(runs, False, older_than, name)
-        wish = wishes.pause(why, parts.of(child, stage, worker))
+        wish = wishes.pause(why, parts.of(selection, child, stage, worker))
         return wishes.fulfil(journal, selection, wish, yes=yes, as_json=as_json)
 
     return act
@@ -88,7 +88,8 @@ def resume(
         from poolboard.selection import Selection
         from poolboard.showing import Showing
 
-        selection, part = Selection.of(runs, False, older_than, name), parts.of(child, stage, worker)
+        selection = Selection.of(runs, False, older_than, name)
+        part = parts.of(selection, child, stage, worker)
         budget = budget_words.table(max_duration, max_failures, max_usage or [])
         if part != WHOLE and (budget or accept_code):
             raise UserMistake("limits and --accept-code are of the whole run: not with --child, --stage, --worker")
@@ -151,7 +152,9 @@ def cancel(
         from poolboard.selection import Selection
 
         selection = Selection.of(runs, False, older_than, name)
-        return wishes.fulfil(journal, selection, wishes.cancel(why, parts.of(child)), yes=yes, as_json=as_json)
+        return wishes.fulfil(
+            journal, selection, wishes.cancel(why, parts.of(selection, child)), yes=yes, as_json=as_json
+        )
 
     return act
 

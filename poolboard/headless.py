@@ -81,6 +81,7 @@ class _Follower:
         self._pace = Pace(manner.every_s)
         self._mender = Mender(monitor, run_id, self._complain)
         self._begun = False
+        self._asked: set[int] = set()
 
     async def run(self, left: asyncio.Future[int]) -> int:
         async for summary in ticks(self._monitor, self._run_id, left):
@@ -117,6 +118,10 @@ class _Follower:
     def _tell(self, summary: Summary) -> None:
         if not self._manner.progress or exit_codes.of_status(summary.run.status) is not None:
             return
+        for prompt in summary.prompts:
+            if prompt.id not in self._asked and not self._manner.as_json:
+                self._complain(words.question(self._run_id, prompt))
+            self._asked.add(prompt.id)
         if self._manner.bar is not None:
             self._manner.bar.draw(summary)
             return

@@ -18,7 +18,9 @@ from poolboard.engine.views import (
     Cursor,
     EventView,
     MessagesView,
+    PromptView,
     RunView,
+    StageDurations,
     Summary,
 )
 from poolboard.journal.message_model import MessageMode
@@ -39,6 +41,7 @@ class Recording(BaseModel):
     child: ChildView
     logs: dict[str, str]
     events: list[EventView] = []
+    durations: list[StageDurations] = []
 
 
 class Replay:
@@ -73,6 +76,12 @@ class Replay:
         if n != self.recording.child.row.n:
             raise UserMistake(f"child {n} is not in this recording")
         return self.recording.child
+
+    async def stage(self, run_id: str, name: str) -> StageDurations:
+        found = next((one for one in self.recording.durations if one.name == name), None)
+        if found is None:
+            raise UserMistake(f"no call of stage {name} was recorded")
+        return found
 
     async def read_log(self, path: str, offset: int = 0, limit: int = 262_144) -> bytes:
         return self.recording.logs.get(path, "").encode()[offset : offset + limit]
@@ -110,6 +119,18 @@ class Replay:
 
     async def messages(self, run_id: str, limit: int = 100, before: int | None = None) -> MessagesView:
         return MessagesView((), 0, 0, 0, 0, 0)
+
+    async def set_limit(self, run_id: str, name: str, text: str, by: str = "user") -> Acknowledgement:
+        self._refuse()
+
+    async def prompts(self, run_id: str | None = None) -> list[PromptView]:
+        return []
+
+    async def answer(self, run_id: str, prompt: int, answer: str, by: str = "user") -> Acknowledgement:
+        self._refuse()
+
+    async def why(self, run_id: str, n: int) -> str:
+        return ""
 
     async def events(self, run_id: str, after_seq: int = 0, limit: int = 500) -> list[EventView]:
         later = [event for event in self.recording.events if event.seq > after_seq]

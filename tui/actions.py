@@ -9,9 +9,12 @@ from textual.binding import Binding
 
 from .action import Action, Scope
 from .reasons import (
+    no_answer,
     no_cancel,
     no_cell,
     no_fewer_workers,
+    no_hold,
+    no_limit,
     no_log,
     no_more_workers,
     no_pause,
@@ -58,6 +61,23 @@ ACTIONS: Final[tuple[Action, ...]] = (
         reason=no_retry,
     ),
     Action("cancel", "X", "cancel", "end the run for good (asks first)", _LISTS, confirm=True, reason=no_cancel),
+    Action(
+        "hold",
+        "h",
+        "hold",
+        "hold children, a stage or a worker back, or let go",
+        ("board",),
+        reason=no_hold,
+    ),
+    Action(
+        "cancel_child",
+        "H",
+        "cancel child",
+        "end the child or the marked ones for good (asks first)",
+        ("board",),
+        confirm=True,
+        reason=no_hold,
+    ),
     Action("more_workers", "plus", "more workers", "one worker more", ("board",), reason=no_more_workers),
     Action("fewer_workers", "minus", "fewer workers", "one worker less", ("board",), reason=no_fewer_workers),
     Action(
@@ -91,8 +111,17 @@ ACTIONS: Final[tuple[Action, ...]] = (
     Action("view_4", "4", "slots", "show what every slot is doing", ("board",), call="view(4)"),
     Action("view_5", "5", "timeline", "show the newest children as bars over time", ("board",), call="view(5)"),
     Action("view_6", "6", "journal", "show the journal's events as they come", ("board",), call="view(6)"),
+    Action("view_7", "7", "limits", "show the limits, who has them and who waits", ("board",), call="view(7)"),
+    Action("view_8", "8", "prompts", "show the questions that wait for a person", ("board",), call="view(8)"),
+    Action("view_9", "9", "messages", "show messages, and what became of them", ("board",), call="view(9)"),
+    Action("answer", "a", "answer", "answer what the run asks", _LISTS, reason=no_answer),
     Action(
-        "view_7", "7", "messages", "show messages to what runs, and what became of them", ("board",), call="view(7)"
+        "change_limit",
+        "e",
+        "change limit",
+        "Limits tab: make the limit under the cursor another one",
+        ("board",),
+        reason=no_limit,
     ),
     Action(
         "timeline_by",

@@ -8,25 +8,29 @@ from typing import Any, Final
 
 from textual.worker import Worker
 
-from poolboard.engine.views import EventView, MessageView, Summary
+from poolboard.engine.views import EventView, MessageView, PromptNote, Summary
 
 from .board_lists import VIEWS, BoardLists, View
 from .child_screen import ChildScreen
 from .columns import Look
-from .control_screen import ControlScreen
+from .confirm_screen import ConfirmScreen
 from .event_screen import EventScreen
 from .failures import FailureGroup
 from .feed import Feed
 from .filter_bar import FilterBar
+from .held import is_held
 from .message_screen import MessageScreen
+from .questions import cancel_children_question
 from .send_screen import Draft, SendScreen
 from .session import Session
+from .sharing_keys import SharingKeys
+from .stage_screen import StageScreen
 from .table import Table
 from .units import several
 from .worker_wish import WorkerWish
 
 
-class BoardKeys(ControlScreen):
+class BoardKeys(SharingKeys):
     """The board's actions. What it shows, and when, is the board's own."""
 
     def __init__(self, session: Session, run_id: str, short_id: str) -> None:
@@ -77,10 +81,15 @@ class BoardKeys(ControlScreen):
         self.keys_changed()
 
     def on_table_entered(self, message: Table.Entered) -> None:
-        if message.table is self._lists.front:
+        if message.table is self._lists.front or self._lists.stage_in_focus is not None:
             self.action_enter()
 
     def action_enter(self) -> None:
+        stage = self._lists.stage_in_focus
+        if stage is not None:
+            rates = self._lists.trends.get(stage.name, ())
+            self.app.push_screen(StageScreen(self.session, self.run_id, stage.name, rates))
+            return
         if self._lists.front.toggle_group():
             return
         row = self._lists.front.current()
@@ -90,6 +99,8 @@ class BoardKeys(ControlScreen):
             self.app.push_screen(EventScreen(row))
         elif isinstance(row, MessageView):
             self.app.push_screen(MessageScreen(row))
+        elif isinstance(row, PromptNote):
+            self.perform("answer")
         elif (n := self._lists.current_child()) is not None:
             self.app.push_screen(ChildScreen(self.session, self.run_id, n, self._short_id))
 
@@ -148,7 +159,17 @@ class BoardKeys(ControlScreen):
         return self.run_id if n is None else f"{self.run_id}#{n}"
 
     def list_in_front(self) -> Table[Any]:
-        return self._lists.front
+        return self.focused if isinstance(self.focused, Table) else self._lists.front
+
+    # -- questions and limits
+
+    def wanted_prompt(self) -> tuple[str, int | None]:
+        row = self._lists.front.current() if self._lists.view == "prompts" else None
+        return self.run_id, row.id if isinstance(row, PromptNote) else None
+
+    def do_change_limit(self) -> None:
+        if (limit := self._lists.current_limit()) is not None:
+            self.ask_limit(self.run_id, limit)
 
     # -- the run
 
@@ -163,6 +184,26 @@ class BoardKeys(ControlScreen):
                 self.control("send", [ask])
 
         self.app.push_screen(SendScreen(self._short_id, f"child-{n}" if n else ""), written)
+
+    def do_hold(self) -> None:
+        part, monitor, by = self._lists.part(), self.session.monitor, self.session.person
+        if part is None or self.summary is None:
+            self.say("hold: put the cursor on a child, a stage or a worker")
+            return
+        verb = monitor.resume if is_held(part, self.summary.holds) else monitor.pause
+        self.control("hold", [lambda: verb(self.run_id, by, part=part)])
+
+    def do_cancel_child(self) -> None:
+        part, monitor, by = self._lists.part(), self.session.monitor, self.session.person
+        if part is None or not part.children:
+            self.say("cancel child: put the cursor on a child, or mark some")
+            return
+
+        def answered(yes: bool | None) -> None:
+            if yes:
+                self.control("cancel_child", [lambda: monitor.cancel(self.run_id, by, part=part)])
+
+        self.app.push_screen(ConfirmScreen(cancel_children_question([n for n, _ in part.children])), answered)
 
     def do_more_workers(self) -> None:
         self._step_workers("more_workers", 1)

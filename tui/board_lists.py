@@ -2,33 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Iterable, Sequence
 from typing import Any, Final, Literal, get_args
 
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.widgets import ContentSwitcher
 
-from poolboard.engine.views import ActiveView, ChildRow, StageView, Summary, WorkerView
+from poolboard.engine.views import ActiveView, ChildRow, LimitView, Part, PromptNote, StageView, Summary, WorkerView
 
 from .child_list import CHILD_COLUMNS, CHILD_SHAPE
 from .columns import Look
 from .event_log import EventLog
 from .failure_list import FAILURE_COLUMNS, FAILURE_SHAPE
 from .failures import FailureGroup, Failures
+from .limit_list import LIMIT_COLUMNS, LIMIT_SHAPE, LimitLine, limit_lines
 from .line import Line, Piece, Sides
 from .list_line import list_line
 from .message_board import MessageBoard
+from .prompt_list import PROMPT_COLUMNS, PROMPT_SHAPE
 from .query import Query
 from .rows import Rows
-from .stage_list import STAGE_COLUMNS, STAGE_SHAPE
+from .stage_list import STAGE_SHAPE, stage_columns
 from .table import Table
 from .timeline_view import TimelineView
 from .units import count
 from .worker_list import SLOT_COLUMNS, SLOT_SHAPE, WORKER_COLUMNS, WORKER_SHAPE
 
-View = Literal["children", "failures", "workers", "slots", "timeline", "journal", "messages"]
+View = Literal["children", "failures", "workers", "slots", "timeline", "journal", "limits", "prompts", "messages"]
 VIEWS: Final[tuple[View, ...]] = get_args(View)
+#: Tabs of what most runs have none of: they are named once there is something in them.
+_RARE: Final[frozenset[View]] = frozenset({"limits", "prompts"})
+_RATES_KEPT: Final = 60
 _READING: Final = ("", "Reading the journal…")
 
 
@@ -46,7 +52,9 @@ class BoardLists(Vertical):
         )
         # What fails and what moves is what a person looks for: it comes before what is done.
         self.children_table.choose_order("state")
-        self._stages = Table(Rows[StageView](STAGE_SHAPE), STAGE_COLUMNS, id="stages", ascii=ascii)
+        self.trends: Final[dict[str, deque[float]]] = {}
+        columns = stage_columns(self.trends)
+        self._stages = Table(Rows[StageView](STAGE_SHAPE), columns, id="stages", ascii=ascii)
         self.failures_table = Table(
             Rows[FailureGroup](FAILURE_SHAPE, follow_top=True),
             FAILURE_COLUMNS,
@@ -62,6 +70,12 @@ class BoardLists(Vertical):
         self.timeline: Final = TimelineView(id="timeline", ascii=ascii)
         self.events: Final = EventLog(id="journal", ascii=ascii)
         self.messages: Final = MessageBoard(id="messages", ascii=ascii)
+        none = ("", "This run has no limits.")
+        self._limits = Table(Rows[LimitLine](LIMIT_SHAPE), LIMIT_COLUMNS, id="limits", empty=none, ascii=ascii)
+        quiet = ("", "Nothing waits for an answer.")
+        self._prompts = Table(Rows[PromptNote](PROMPT_SHAPE), PROMPT_COLUMNS, id="prompts", empty=quiet, ascii=ascii)
+        self.limits: tuple[LimitView, ...] = ()
+        self._asking = 0
         self._filters: dict[View, str] = {}
 
     def compose(self) -> ComposeResult:
@@ -75,6 +89,8 @@ class BoardLists(Vertical):
             yield self.timeline
             yield self.events
             yield self.messages
+            yield self._limits
+            yield self._prompts
 
     # -- what comes in
 
@@ -84,12 +100,25 @@ class BoardLists(Vertical):
         self.timeline.take(rows)
         return self.children_table.rows.upsert(rows)
 
+    def note_rates(self, stages: Iterable[StageView]) -> None:
+        """Keep how fast each stage goes now, for its sparkline; of no more stages than a summary lists."""
+        for stage in stages:
+            self.trends.setdefault(stage.name, deque(maxlen=_RATES_KEPT)).append(stage.rate_per_s)
+
+    @property
+    def stage_in_focus(self) -> StageView | None:
+        """The stage under the cursor, if the stages have the keys."""
+        return self._stages.current() if self._stages.has_focus else None
+
     def settle(self, summary: Summary, look: Look) -> None:
         """Bring the lists up to date, and the screen as far as somebody sees it."""
         self._stages.rows.replace(summary.stages)
         self.failures_table.rows.replace(self.failures.groups())
         self._workers.rows.replace(summary.workers)
         self._slots.rows.replace(summary.active)
+        self.limits, self._asking = summary.limits, summary.run.prompts
+        self._limits.rows.replace(list(limit_lines(summary.limits)))
+        self._prompts.rows.replace(summary.prompts)
         self._stages.settle(look)
         self.settle_front(look)
 
@@ -152,20 +181,45 @@ class BoardLists(Vertical):
     @property
     def has_row(self) -> bool:
         """Say whether the cursor is on something that can be opened."""
+        if self.stage_in_focus is not None:
+            return True
         if self.front.rows.group(self.front.rows.cursor) is not None:
             return True
-        if self.view in ("failures", "journal", "messages"):
+        if self.view in ("failures", "journal", "prompts", "messages"):
             return self.front.current() is not None
         return self.current_child() is not None
+
+    def part(self) -> Part | None:
+        """Return what the cursor or the marks are on: a stage, a worker, or children; None where it is none of them."""
+        if self._stages.has_focus:
+            stage = self._stages.current()
+            return None if stage is None else Part(stage=stage.name)
+        if self.view == "workers":
+            worker = self._workers.current()
+            place = "" if worker is None else worker.id.partition(".")[0]
+            return Part(worker=int(place)) if place.isdigit() else None
+        marks = sorted(int(key) for key in self.children_table.rows.marks) if self.view == "children" else []
+        n = self.current_child()
+        numbers = marks or ([n] if n else [])
+        return Part(children=tuple((number, number) for number in numbers)) if numbers else None
 
     def current_child(self) -> int | None:
         """Return the number of the child under the cursor; None where the list shows no children."""
         if self.view == "timeline":
             return self.timeline.current_child()
+        if self.view == "limits":
+            line = self._limits.current()
+            return None if line is None else line.n
         if self.view not in ("children", "slots"):
             return None
         row = self.children_table.current() if self.view == "children" else self._slots.current()
         return None if row is None else row.n
+
+    def current_limit(self) -> LimitView | None:
+        """Return the limit under the cursor, or the one that who is under the cursor waits for."""
+        line = self._limits.current() if self.view == "limits" else None
+        name = "" if line is None else line.key.partition("/")[0]
+        return next((limit for limit in self.limits if limit.name == name), None)
 
     def _tabs(self, cells: int) -> Sides:
         amounts: dict[View, int] = {
@@ -173,13 +227,19 @@ class BoardLists(Vertical):
             "failures": len(self.failures),
             "workers": self._workers.rows.total,
             "slots": self._slots.rows.total,
+            "limits": len(self.limits),
+            "prompts": self._asking,
         }
         title: list[Piece] = []
         for place, name in enumerate(VIEWS):
             here = name == self.view
+            if name in _RARE and not amounts[name] and not here:
+                continue
             style, keep = ("bold $foreground underline", 9) if here else ("$quiet", 6 - place)
             if name == "failures" and amounts[name] and not here:
                 style = "$state-failed"
+            if name == "prompts" and amounts[name] and not here:
+                style, keep = "bold $state-asking", 8
             action = f"view_{place + 1}"
             title.append(Piece(str(place + 1), "bold $primary", keep, action))
             title.append(Piece(" ", "", keep, action, glued=True))

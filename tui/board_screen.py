@@ -80,12 +80,14 @@ class BoardScreen(BoardKeys):
         now_s = self.session.clock.steady_s()
         if now_s - self._rated_at_s >= _RATE_EVERY_S:
             self._rates.append(message.summary.rate_per_s)
+            self._lists.note_rates(message.summary.stages)
             self._rated_at_s = now_s
         before = self.summary.run.status if self.summary else None
         self.summary, self._read_at_s = message.summary, now_s
         if self.session.notify and comes_to_rest(before, message.summary.run.status):
             ring(self.app, message.summary.run)
         self._tell_restart(message.summary)
+        self.meet_prompts(message.summary, in_sight=not self._hidden and self._frozen_at_s is None)
         self._soon()
 
     def _tell_restart(self, summary: Summary) -> None:

@@ -93,7 +93,7 @@ class ControlScreen(PoolScreen):
         now = next((one for one in await self.session.monitor.runs() if one.run_id == run.run_id), run)
         if (now.children.failed, now.status) != (run.children.failed, run.status):
             raise RuntimeError(f"{now.children.failed} have failed by now, not {run.children.failed}: ask again")
-        return await self.session.monitor.retry(run.run_id)
+        return await self.session.monitor.retry(run.run_id, self.session.person)
 
     def _ask(self, action_id: str, question: Question, asks: Sequence[Ask]) -> None:
         """Ask the person; the answer acts on exactly the runs that the question named, whatever moved meanwhile."""

@@ -55,6 +55,19 @@ def cancel_question(runs: Sequence[RunView]) -> Question:
     )
 
 
+def cancel_children_question(numbers: Sequence[int]) -> Question:
+    """Ask before children of a live run are ended for good."""
+    named = ", ".join(f"#{n}" for n in numbers[:_NAMED])
+    return Question(
+        title=f"Cancel {several(len(numbers), 'child', 'children')} for good?",
+        name=named + (f" and {count(len(numbers) - _NAMED)} more" if len(numbers) > _NAMED else ""),
+        lines=("What is below them ends too; the run goes on, and their parents are told.",),
+        yes=f"cancel {several(len(numbers), 'child', 'children')}",
+        no="let them be",
+        danger="final for these children.",
+    )
+
+
 def retry_question(runs: Sequence[RunView]) -> Question:
     """Ask before what has failed is tried again, with the exact count."""
     failed, done = sum(run.children.failed for run in runs), sum(run.children.completed for run in runs)

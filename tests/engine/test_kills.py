@@ -145,3 +145,20 @@ async def test_ten_kills_of_everything_in_a_row_change_nothing(rig: Rig) -> None
         await kill(*rig.pids())
         await try_resume(rig)
     await settled_rightly(rig, 60, 1, 70210)
+
+
+async def test_a_late_writer_is_retained_then_adopted_or_refused_and_nothing_is_doubled(rig: Rig) -> None:
+    """C4: a worker is frozen for three leases over the death of its coordinator; then it wakes and wants to write."""
+    await rig.start("squares:many", n=8, workers=1, slots=2, lease_s=1.0, trace=str(rig.trace), delay_s=1.0)
+    summary = await rig.until(lambda s: sum(active.stage == "square" for active in s.active) == 2)
+    [worker] = [one.pid for one in summary.workers]
+    os.kill(worker, signal.SIGSTOP)
+    await kill(summary.coordinator.pid)
+    await rig.resume()
+    await rig.until(lambda s: s.coordinator.epoch == 2 and s.coordinator.alive)
+    retained = await rig.until(lambda s: any("retained" in alert for alert in s.alerts))
+    assert retained.run.children.completed == 0, "its work is given to nobody while it may still write"
+    os.kill(worker, signal.SIGCONT)
+    finished = await rig.ended()
+    assert finished.run.result == "140"
+    assert max(Counter(rig.traces()).values()) == 1

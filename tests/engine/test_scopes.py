@@ -19,7 +19,9 @@ def held(summary: Summary, scope: str, name: str) -> HoldView | None:
 
 def parked_at(stage: str, count: int) -> Callable[[Summary], bool]:
     def holds(summary: Summary) -> bool:
-        return any(one.name == stage and one.waiting == count for one in summary.stages)
+        return not summary.active and any(
+            (one.name, one.waiting, one.active) == (stage, count, 0) for one in summary.stages
+        )
 
     return holds
 

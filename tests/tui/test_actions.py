@@ -10,7 +10,7 @@ from textual.screen import Screen
 from textual.scroll_view import ScrollView
 from textual.widget import Widget
 
-from poolboard.engine.views import ControlView, Counts, RunView, ShownStatus
+from poolboard.engine.views import ControlView, Counts, HoldView, Part, RunView, ShownStatus
 from poolboard.tui.action import Scope, Situation
 from poolboard.tui.actions import ACTIONS, BY_ID, bindings, in_scope
 from poolboard.tui.app import PoolboardApp
@@ -22,10 +22,12 @@ from poolboard.tui.confirm_screen import ConfirmScreen
 from poolboard.tui.event_log import EventLog
 from poolboard.tui.event_screen import EventScreen
 from poolboard.tui.filter_bar import FilterBar, FilterInput
+from poolboard.tui.held import is_held
 from poolboard.tui.help_screen import HelpScreen
 from poolboard.tui.line import Line
 from poolboard.tui.log_pane import LogPane
 from poolboard.tui.log_view import LogView
+from poolboard.tui.prompt_screen import AnswerInput, PromptScreen
 from poolboard.tui.questions import cancel_question, retry_question, stop_question
 from poolboard.tui.quit_screen import QuitScreen
 from poolboard.tui.runs_screen import RunsScreen
@@ -34,6 +36,7 @@ from poolboard.tui.table import Table
 from poolboard.tui.text_pane import TextPane
 from poolboard.tui.theme_screen import ThemeScreen
 from poolboard.tui.timeline_view import TimelineView
+from poolboard.tui.value_screen import ValueScreen
 from poolboard.tui.worker_wish import WISH_LIMIT_S, WorkerWish
 
 SCREENS: tuple[type[PoolScreen], ...] = (RunsScreen, BoardScreen, ChildScreen)
@@ -189,6 +192,9 @@ OURS: tuple[type[DOMNode], ...] = (
     LogPane,
     LogView,
     PoolboardApp,
+    PromptScreen,
+    AnswerInput,
+    ValueScreen,
 )
 
 
@@ -205,3 +211,12 @@ def test_no_private_name_of_textual_is_hidden_by_one_of_ours(ours: type[DOMNode]
                  "_inherit_style_properties"}  # fmt: skip
     mine = {name for name in vars(ours) if name.startswith("_") and not name.startswith("__")} - generated
     assert not mine & theirs
+
+
+def test_a_part_is_held_only_if_all_of_it_is() -> None:
+    holds = [HoldView("child", "3", None, None, 0, 0), HoldView("stage", "fetch", None, None, 0, 0)]
+    assert is_held(Part(children=((3, 3),)), holds)
+    assert not is_held(Part(children=((3, 3), (4, 4))), holds)
+    assert is_held(Part(stage="fetch"), holds)
+    assert not is_held(Part(stage="store"), holds)
+    assert not is_held(Part(worker=3), holds)

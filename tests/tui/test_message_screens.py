@@ -60,7 +60,7 @@ async def test_a_message_is_written_sent_and_seen_with_what_became_of_it(listeni
     app = PoolboardApp(str(journal), run_id, pace=Pace(lists_s=0.0))
     async with app.run_test(size=(130, 30), notifications=True) as pilot:
         await until(pilot, both_wait(pilot), "children that wait for messages")
-        await pilot.press("7")
+        await pilot.press("9")
         await until(pilot, says(pilot, "No messages yet"), "an empty list")
         await write(pilot, "hello", "up", *"child-1*", "down", "tab")
         await until(pilot, says(pilot, "to child-1*: 1 there now"), "the answer")
@@ -83,7 +83,7 @@ async def test_leaving_the_question_sends_nothing(listening: tuple[Path, str]) -
         await until(pilot, both_wait(pilot), "children that wait for messages")
         await pilot.press("m")
         await until(pilot, says(pilot, "Send a message in"), "the question")
-        await pilot.press("enter", *"no", "escape", "7")
+        await pilot.press("enter", *"no", "escape", "9")
         await until(pilot, says(pilot, "No messages yet"), "an empty list")
 
 
