@@ -54,11 +54,12 @@ def main(words: Sequence[str]) -> int:
     if len(words) > 1 or any(word not in SECTIONS for word in words):
         print(f"bench: no section {' '.join(words)!r}; there are {', '.join(SECTIONS)}", file=sys.stderr)
         return EXIT_MISTAKE
-    before = machine.load1()
+    before, started_s = machine.load1(), time.perf_counter()
     sections = asyncio.run(run(words or list(SECTIONS)))
     if len(sections) < len(words or SECTIONS):
         return EXIT_UNMEASURED
     seen = machine.observe(before)
+    print(f"took {time.perf_counter() - started_s:.0f} s in all")
     print(f"{seen.cpu}, {seen.cores} cores, journals on {seen.file_system}, load {seen.load1[0]} to {seen.load1[1]}")
     if not words:
         # One section alone is for looking: the page tells of one machine at one time, whole.
