@@ -11,6 +11,7 @@ from pathlib import Path
 from poolboard.journal.reader import Reader
 
 from . import faults, logs, wire
+from .ask_calls import AskCalls
 from .channel import Channel, Refusal
 from .charges import Charges
 from .errors import Abandoned
@@ -104,6 +105,11 @@ class Attempt:
         self._sinks = 0
         #: Made when the run first asks for a limit: most never do.
         self.limits: LimitCalls | None = None
+        #: The same for questions to a person.
+        self.asks: AskCalls | None = None
+        self.last_stage: str | None = None
+        #: The journal's seq of when the run was last taken up after it had failed, 0 if never.
+        self.reopened_seq = 0
         self.sink = self.new_sink("run")
         self.slot = Slot(self._tell_given, self._tell_wanted)
 
@@ -140,7 +146,8 @@ class Attempt:
         if self.unsettled or not self._may_enter(name):
             await self.may_go_on(name)
         await self.slot.begin()
-        self.stage, self.since, self.note = name, time.monotonic(), None
+        self.stage = self.last_stage = name
+        self.since, self.note = time.monotonic(), None
 
     def end_stage(self) -> None:
         """Let the slot go unless the run needs it for something else."""
@@ -159,6 +166,12 @@ class Attempt:
         if self.limits is None:
             self.limits = LimitCalls(self.n, self.generation, self.around.channel, self.slot, self.may_go_on)
         return self.limits
+
+    def ask_calls(self) -> AskCalls:
+        """Return what this attempt asks a person."""
+        if self.asks is None:
+            self.asks = AskCalls(self)
+        return self.asks
 
     def charge(self, amounts: Mapping[str, int | float]) -> None:
         """Charge what was used to this run."""
@@ -280,6 +293,8 @@ class Attempt:
         self.slot.restate()
         if self.limits is not None:
             self.limits.restate()
+        if self.asks is not None:
+            self.asks.restate()
         self._tell_parked()
 
     def activity(self) -> wire.ActiveSlot:

@@ -84,7 +84,7 @@ class ChildCalls:
         self, workflow: Workflow[..., Any], args: tuple[object, ...], kwargs: Mapping[str, object]
     ) -> Result[Any]:
         """Return the Result of one child."""
-        _, plain = workflow.signature.bind_call(args, kwargs)
+        plain = workflow.signature.child_call(args, kwargs)
         return (await self._run(Fan(workflow, [plain], lambda given: given, None), 1))[0]
 
     async def _run(self, fan: Fan, concurrency: int) -> list[Result[Any]]:

@@ -9,8 +9,8 @@ from typing import Any
 from poolboard.journal.model import JournalEntry
 from poolboard.journal.reader import Reader
 
+from .kinds import TRY
 from .logs import log_files
-from .replay import TRY
 from .views import ChildRow, ChildView, Counts, StageRun
 
 #: What a screen gets of one value; the rest is told by its size. A summary of 1 MB results must open at once.

@@ -9,6 +9,8 @@ from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any, Literal, ParamSpec, TypeVar, overload
 
+from . import secrets
+from .ask import Ask
 from .attempt import Attempt
 from .authoring import Stage, Workflow, amounts_of
 from .authoring import stage as mark_stage
@@ -108,6 +110,11 @@ class Context:
         command = Command(argv, cwd, dict(env or {}), tuple(expect), capture, timeout_s, needs)
         return await self._commands.run(name, command, retries=retries, backoff_s=backoff_s)
 
+    @property
+    def ask(self) -> Ask:
+        """Ask a person: ``await ctx.ask.confirm("Deploy?", default=False)``, also ``select`` and ``text``."""
+        return Ask(self._attempt)
+
     def limit(self, *names: str, **amounts: int) -> AbstractAsyncContextManager[HeldLimit]:
         """Hold shares of named limits inside ``async with``: ``ctx.limit("gpu")``, ``ctx.limit(gpu=2, api=1)``.
 
@@ -194,4 +201,4 @@ class Context:
     def progress(self, done: float, total: float | None = None, note: str = "") -> None:
         """Say how far the current stage is; seen on the screen, not recorded."""
         share = f"{done:g}" if total is None else f"{done:g}/{total:g}"
-        self._attempt.note = f"{share} {note}".strip()
+        self._attempt.note = secrets.masked(f"{share} {note}".strip())

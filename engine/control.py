@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 
-from poolboard.journal import log, queue
+from poolboard.journal import log, prompts, queue
 from poolboard.journal.errors import Refused
 from poolboard.journal.model import Event, RunRow
 from poolboard.journal.states import ControlState, IllegalMove, RunStatus
@@ -150,7 +150,7 @@ class Controller:
 
         def member(tx: Transaction) -> tuple[ControlState, int]:
             told = queue.set_control(tx, lease, state, by, why)
-            queue.set_status(tx, lease, STATUS_OF[state])
+            queue.set_status(tx, lease, prompts.status_beside(tx, lease, STATUS_OF[state]))
             return told
 
         self._by, self._why = by, why

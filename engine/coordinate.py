@@ -18,7 +18,7 @@ from poolboard.journal.model import Event, Lease
 from poolboard.journal.sqlite import SqliteJournal
 from poolboard.journal.states import TERMINAL_RUN
 
-from . import faults, logs, takeover
+from . import faults, hooks, logs, takeover
 from .coordinator import Coordinator
 from .definitions import digest_of, same_program
 from .errors import ChangedCode, EngineError, UserMistake
@@ -45,14 +45,19 @@ async def serve(journal_path: Path, run_id: str, errand: Errand) -> None:
         except ChangedCode:
             await journal.release_lease(lease)
             raise
+        coordinator = Coordinator(journal, lease, before, header, digest, errand)
         try:
-            await Coordinator(journal, lease, before, header, digest, errand).run(lambda: say({"ok": True}))
+            await coordinator.run(lambda: say({"ok": True}))
         except UserMistake:
             await journal.release_lease(lease)
             raise
         await journal.release_lease(lease)
+        hook, row = coordinator.hook_due, await journal.get_run(run_id)
     finally:
         await journal.close()
+    if hook is not None:
+        faults.fault("hook due")
+        await hooks.fire(hooks.End(hook, lease.epoch, str(journal_path), row, header))
 
 
 async def accepted_digest(journal: SqliteJournal, lease: Lease, header: RunHeader, accept_code: bool) -> str:

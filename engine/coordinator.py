@@ -17,7 +17,7 @@ from poolboard.journal.sqlite import SqliteJournal
 from poolboard.journal.states import SETTLED_WORK, IllegalMove, RunStatus
 from poolboard.journal.transaction import Transaction
 
-from . import takeover, wire, wire_limits
+from . import hooks, takeover, wire, wire_limits, wire_prompts
 from .client_desk import ClientDesk
 from .control import CANCEL_KEY, Controller
 from .dispatch import Dispatcher
@@ -33,6 +33,7 @@ from .peers import Peer
 from .pool import Pool
 from .pool_events import Adopted, NotHeld, WorkerJoined, WorkerLost, WorkerRetiring
 from .progress import Progress
+from .prompt_desk import PromptDesk
 from .recorder import Recorder
 from .retrying import Retrying
 from .scopes import Scopes
@@ -66,7 +67,7 @@ class Coordinator:
         self.pool = Pool()
         self._lease_ms = round(header.lease_s * 1000)
         self.dispatcher = Dispatcher(
-            lease, self.recorder, self.pool, self._lease_ms, self._all_parked, self._root_settled
+            lease, self.recorder, self.pool, self._lease_ms, lambda: self.controller.all_parked(), self._root_settled
         )
         self.fleet = LocalFleet(self._folder, run.cwd, self._settings, self._worker_lost, self._block)
         self.desk = WorkerDesk(self.dispatcher, self._blocked, self._retire)
@@ -80,8 +81,13 @@ class Coordinator:
         self.progress = Progress(journal, lease, self.pool, self.desk, self.fleet, self.scopes, self.spending)
         self.clients = ClientDesk(wishes, self.progress.summary)
         self.limits: LimitDesk | None = None
+        self.prompts = self.progress.prompts = PromptDesk(self.dispatcher, lambda: self.controller.closing, run.read_at)
+        self.desk.others[wire_prompts.AskPrompt] = self.prompts.ask
+        self.clients.others |= {wire_prompts.AnswerPrompt: self.prompts.answer, wire_prompts.Why: self._why}
         self._peers: dict[Peer, str] = {}
         self._takeover: takeover.Takeover | None = None
+        #: Once the run is at rest: the hook that is to be run for it.
+        self.hook_due: str | None = None
 
     # --- life ------------------------------------------------------------------------------------------------------
 
@@ -128,6 +134,10 @@ class Coordinator:
         self.desk.failed_before = found.failed
         self.scopes.load(await self._journal.reader.holds(self._lease.number))
         await self._open_limits(found)
+        asked = await self._journal.reader.open_prompts(self._lease.number)
+        self.prompts.load(asked)
+        if not asked and self._run.status == "awaiting_input":  # its child ended with the earlier coordinator
+            await self.recorder.record(partial(queue.set_status, lease=self._lease, status="running"))
         takeover.begin(found, self.dispatcher)
         await self.sizes.load(self._journal.reader, self._lease.number)
         await self.recorder.drain()
@@ -156,6 +166,11 @@ class Coordinator:
         self.progress.limits = limits.views
         limits.steer(self.controller.state)
         limits.await_workers(found.alive)
+
+    async def _why(self, message: wire_prompts.Why) -> str:
+        """Return why a child waits, as far as that is known here."""
+        limit = self.limits.reason(message.n) if self.limits is not None else None
+        return limit or self.prompts.reason(message.n) or ""
 
     def _close_gap(self, tx: Transaction) -> None:
         """Leave out of the elapsed time what lies between the last sign of life and now; first of all writes."""
@@ -305,10 +320,8 @@ class Coordinator:
         self.dispatcher.feed(WorkerLost(worker, reason))
 
     def _say_retained(self) -> None:
-        for worker, member in self.fleet.members.items():
-            if not member.joined and self._takeover is not None and self._takeover.held_by(worker):
-                told = f"its process {member.identity.pid} still runs but does not answer"
-                self.progress.alerts[f"retained {worker}"] = f"work of worker {worker} is retained: {told}"
+        if self._takeover is not None:
+            self.progress.alerts |= takeover.retained(self._takeover, self.fleet)
 
     def _tell_workers(self) -> None:
         for worker, peer in self.dispatcher.workers.items():
@@ -334,9 +347,6 @@ class Coordinator:
             self._tell_worker(worker, peer)
 
     # --- the end ---------------------------------------------------------------------------------------------------
-
-    def _all_parked(self) -> None:
-        self.controller.all_parked()
 
     def _stop_is_due(self) -> None:
         self._end(*self.controller.ends_as)
@@ -369,11 +379,14 @@ class Coordinator:
         if self.limits is not None:
             await self.limits.leave()
         await self.recorder.drain()
-        if status == "completed":
-            await self.recorder.record(self._finish)
-        else:
-            await self.recorder.record(self.controller.stopped_member(status, error))
+        end = self._finish if status == "completed" else self.controller.stopped_member(status, error)
+        self.hook_due = await self.recorder.record(partial(self._ended, end))
         self._done.set()
+
+    def _ended(self, end: Callable[[Transaction], None], tx: Transaction) -> str | None:
+        """Record the end, and with it the hook that is due."""
+        end(tx)
+        return hooks.claim(tx, self._lease, self._header.hooks)
 
     def _finish(self, tx: Transaction) -> None:
         """The root has settled: what it left unsettled is cancelled, and the run ends as its root did."""

@@ -58,6 +58,8 @@ class Dispatcher:
         self._on_all_parked, self._on_root_settled = on_all_parked, on_root_settled
         self._events: deque[Event] = deque()
         self._feeding = False
+        #: Told of every end, once somebody wants to know.
+        self.on_settled: Callable[[int], None] | None = None
 
     def feed(self, event: Event) -> None:
         """Let the pool decide and do what it says; events that come up meanwhile wait their turn."""
@@ -89,6 +91,8 @@ class Dispatcher:
     def settle(self, n: int, *, failed: bool = False) -> None:
         """The end of a work item is durable."""
         self.tokens.pop(n, None)
+        if self.on_settled is not None:
+            self.on_settled(n)
         self.feed(Settled(n, failed))
 
     def drop(self, n: int, reason: str) -> None:

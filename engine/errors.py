@@ -51,6 +51,10 @@ class LimitError(Exception):
     """A run asked for what a named limit can never give it; the message names the limit."""
 
 
+class AskTimeout(Exception):
+    """Nobody answered a question in time, and it has no default."""
+
+
 class Abandoned(BaseException):
     """This attempt is not wanted any more (stopped, cancelled, fenced). User code must not swallow it."""
 

@@ -6,6 +6,7 @@ import json
 import traceback
 from pathlib import Path
 
+from . import secrets
 from .errors import StageError
 
 #: A deep recursion prints thousands of lines; its two ends say all.
@@ -23,18 +24,20 @@ def describe(error: BaseException) -> dict[str, str]:
     """
     if isinstance(error, StageError):
         told = {"type": error.type, "message": error.message, "traceback": error.traceback, "stage": error.stage}
-        return {name: _cut(text, TRACEBACK_LIMIT_BYTES) for name, text in told.items()}
+        return {name: _cut(secrets.masked(text), TRACEBACK_LIMIT_BYTES) for name, text in told.items()}
     kind = type(error).__name__
     if isinstance(error, SystemExit):
-        kind = f"SystemExit({error.code!r})"
+        kind = secrets.masked(f"SystemExit({error.code!r})")
     try:
         message = "" if isinstance(error, SystemExit) else str(error)
     except Exception as second:
         message = f"<its text cannot be had: {type(second).__name__}>"
     return {
         "type": kind,
-        "message": _cut(message, MESSAGE_LIMIT),
-        "traceback": _cut(_account(error) or _traceback(error) or f"{kind}: {message}\n", TRACEBACK_LIMIT_BYTES),
+        "message": _cut(secrets.masked(message), MESSAGE_LIMIT),
+        "traceback": _cut(
+            secrets.masked(_account(error) or _traceback(error) or f"{kind}: {message}\n"), TRACEBACK_LIMIT_BYTES
+        ),
     }
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import platformdirs
 
-from poolboard.journal.select import Selection, choose
+from poolboard.journal.select import Configured, Selection, choose
 
 from .errors import UserMistake
 from .identity import ProcessIdentity
@@ -34,11 +34,19 @@ def shared_limits_path() -> Path:
 
 
 def chosen_journal(flag: str | None) -> Selection:
-    """Return the journal in force: the one given, else POOLBOARD_JOURNAL's, else the one in the state folder.
+    """Return the journal in force: the one given, else POOLBOARD_JOURNAL's, a settings file's, the state folder's.
 
-    Raises JournalUnusable for a word that names none.
+    Raises JournalUnusable for a word that names none, UserMistake for a settings file that is wrong.
     """
-    return choose(flag, os.environ, state_folder() / "journal.sqlite")
+    return choose(flag, os.environ, state_folder() / "journal.sqlite", _configured_journal)
+
+
+def _configured_journal() -> Configured | None:
+    from .config_loading import load
+
+    loaded = load()
+    word, folder = loaded.config.journal, loaded.folders.get("journal")
+    return None if word is None or folder is None else Configured(word, loaded.source("journal"), folder)
 
 
 def make_private(folder: Path) -> Path:

@@ -29,6 +29,9 @@ class RunHeader(BaseModel):
     adopt_grace_s: float = 10.0
     #: How long a worker may be silent before it is looked at as frozen; work leases last as long.
     lease_s: float = Field(default=30.0, gt=0)
+    #: Shell commands for how the run may end: ``on_complete``, ``on_failure``, ``on_blocked``.
+    hooks: dict[str, str] = Field(default_factory=dict)
+    hook_limit_s: float = Field(default=60.0, gt=0)
 
 
 class WorkerSettings(BaseModel):

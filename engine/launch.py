@@ -14,14 +14,15 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from poolboard.journal.model import NewRun
 from poolboard.journal.select import DEFAULT
 from poolboard.journal.sqlite import SqliteJournal
 
-from . import errors, spawn, strays
+from . import errors, hooks, secrets, spawn, strays
 from .budget import changed
+from .config_loading import load
 from .definitions import OWN_PACKAGE, read_source, split_target
 from .errors import CoordinatorGone, UserMistake
 from .folder import RunFolder, chosen_journal, make_private
@@ -29,7 +30,7 @@ from .header import RunHeader
 from .intent import Errand
 from .limit_spec import check_needs, parse_limits
 
-DEFAULT_SLOTS = 4
+T = TypeVar("T")
 PROBE_LIMIT_S = 60.0
 READY_LIMIT_S = 60.0
 LOG_TAIL_BYTES = 8192
@@ -37,7 +38,10 @@ LOG_TAIL_BYTES = 8192
 
 @dataclass(frozen=True, slots=True)
 class RunRequest:
-    """A run to start. ``inputs`` are JSON values by parameter name; strings are read by the parameter's type."""
+    """A run to start. ``inputs`` are JSON values by parameter name; strings are read by the parameter's type.
+
+    What is None is taken from the settings in force. ``cwd`` is the folder to run in, None for this one.
+    """
 
     target: str
     inputs: dict[str, Any] = field(default_factory=dict)
@@ -46,6 +50,8 @@ class RunRequest:
     slots: int | None = None
     name: str | None = None
     lease_s: float = 30.0
+    grace_s: float | None = None
+    cwd: str | None = None
     #: Budget by name, see budget.py.
     budget: dict[str, float] = field(default_factory=dict)
     #: Named limits as a table of the configuration has them; they go before the workflow's own.
@@ -91,15 +97,16 @@ async def start_run(request: RunRequest) -> str:
     """
     path, workflow = split_target(request.target)
     read_source(path)
-    workers = request.workers if request.workers is not None else os.cpu_count() or 1
-    slots = request.slots if request.slots is not None else DEFAULT_SLOTS
+    config = load().config
+    workers = _first(request.workers, config.workers, os.cpu_count() or 1)
+    slots = _first(request.slots, config.slots)
     if not 1 <= workers <= 1024 or not 1 <= slots <= 4096:
         raise UserMistake(f"workers must be 1 to 1024 and slots 1 to 4096, not {workers} and {slots}")
     run_id = uuid.uuid4().hex
     folder = RunFolder.of(run_id)
     folder.socket_path()
     told = await probe(path, workflow, request.inputs)
-    limits = _limits(told, request.limits)
+    limits = _limits(told, _over(config.limits, request.limits))
     header = RunHeader(
         path=str(path),
         workflow=told["workflow"],
@@ -109,14 +116,32 @@ async def start_run(request: RunRequest) -> str:
         slots=slots,
         folder=str(folder.path),
         lease_s=request.lease_s,
+        grace_s=_first(request.grace_s, config.grace_s),
+        hooks=hooks.of_config(config),
+        hook_limit_s=config.hook_limit_s,
         max_depth=told["max_depth"],
         concurrency=told["concurrency"],
         budget=changed({}, request.budget),
         limits=limits,
     )
+    for name in told["secrets"]:
+        # Kept here too, for the coordinator that may have to be started again.
+        if isinstance(value := request.inputs.get(name), str):
+            os.environ[secrets.variable(run_id, name)] = value
     journal_path = await _record(request, run_id, header, folder)
     await start_coordinator(journal_path, run_id, str(folder.path), Errand("resume"))
     return run_id
+
+
+def _first(*given: T | None) -> T:
+    """Return the first that was given."""
+    return next(one for one in given if one is not None)
+
+
+def _over(configured: Mapping[str, int | str], given: Mapping[str, int | str]) -> dict[str, int | str]:
+    """Return the settings' limits and those that were given; one that was given is given whole, with its burst."""
+    named = {name for name in given if "." not in name}
+    return {**{key: value for key, value in configured.items() if key.partition(".")[0] not in named}, **given}
 
 
 def _limits(told: Mapping[str, Any], given: Mapping[str, int | str]) -> dict[str, str]:
@@ -138,7 +163,7 @@ async def _record(request: RunRequest, run_id: str, header: RunHeader, folder: R
     try:
         folder.create()
         name = request.name or header.workflow
-        await journal.create_run(NewRun(run_id, name, str(Path.cwd()), header.model_dump_json()))
+        await journal.create_run(NewRun(run_id, name, request.cwd or str(Path.cwd()), header.model_dump_json()))
     finally:
         await journal.close()
     return path

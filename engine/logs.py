@@ -19,6 +19,7 @@ from functools import partial
 from pathlib import Path
 from typing import TextIO
 
+from . import secrets
 from .views import LogFile
 
 #: Per stage. What comes after is dropped, and the gap is marked (DESIGN 4).
@@ -56,6 +57,7 @@ class LogSink:
         """Append bytes at once, unbuffered: a killed worker has lost nothing that it printed."""
         if not data:
             return
+        data = secrets.masked_bytes(data)
         with self._lock:
             if self._size >= STAGE_LOG_LIMIT_BYTES:
                 return

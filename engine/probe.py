@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from . import spawn
+from . import secrets, spawn
 from .definitions import load
 from .errors import UserMistake
 from .payload import Unrecordable
@@ -32,6 +32,8 @@ def answer(path: str, name: str | None, words: dict[str, str], values: dict[str,
             if word not in signature.parameters:
                 raise Unrecordable(f"{workflow.name} has no parameter {word!r}; it takes {signature.described()}")
             inputs[word] = signature.parameters[word].codec.from_word(text)
+        for name in signature.secrets:
+            inputs |= _secret(name, words.get(name), inputs)
         signature.decode_call(inputs)
     except (Unrecordable, TypeError) as error:
         raise UserMistake(str(error)) from None
@@ -42,6 +44,7 @@ def answer(path: str, name: str | None, words: dict[str, str], values: dict[str,
         "max_depth": workflow.max_depth,
         "concurrency": workflow.concurrency,
         "parameters": signature.described(),
+        "secrets": [name for name in signature.secrets if secrets.named(inputs.get(name))],
         # Those of the workflow itself go before those that others in its file name.
         "limits": {k: v for one in (*module.workflows.values(), workflow) for k, v in one.limits.items()},
         "needs": {stage: dict(needs) for stage, needs in module.needs.items()},
@@ -65,11 +68,23 @@ def described(path: str, name: str | None) -> dict[str, Any]:
     }
 
 
+def _secret(name: str, word: str | None, inputs: dict[str, Any]) -> dict[str, Any]:
+    """Return how a secret input is recorded: by its name. Its value was given on the line, or in the environment."""
+    if word is not None:
+        secrets.remember(name, word)
+    elif isinstance(inputs.get(name), str):
+        secrets.remember(name, inputs[name])
+    elif name in inputs or secrets.value_of(name) is None:
+        return {}
+    return {name: {secrets.REFERENCE: name}}
+
+
 def main() -> None:
     """Run the probe. What the file prints while it is imported goes to stderr, never into the answer."""
     out = os.dup(1)
     os.dup2(2, 1)
     spawn.forget_import_root()
+    secrets.take(os.environ)
     asked = json.loads(sys.stdin.buffer.read())
     try:
         if asked.get("describe"):

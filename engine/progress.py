@@ -16,6 +16,7 @@ from .fleet import LocalFleet
 from .hold_views import hold_views
 from .identity import ProcessIdentity
 from .pool import Pool
+from .prompt_desk import PromptDesk
 from .scopes import Scopes
 from .spending import Spending
 from .summary import SHORT_WINDOW_S, Rates, run_view, stage_views
@@ -27,6 +28,8 @@ ACTIVE_LIMIT, STAGE_LIMIT, WORKER_LIMIT, LABEL_CACHE_LIMIT = 200, 100, 64, 4096
 USAGE_INTERVAL_S = 1.0
 #: A lock that is held longer than that is told.
 BUSY_AFTER_S = 1.0
+#: A log that cannot be reused is told of from this size on, at which commits begin to wait for each other.
+HELD_FROM_BYTES = 16 * 1024 * 1024
 
 
 class Progress:
@@ -54,6 +57,7 @@ class Progress:
         self.alerts: dict[str, str] = {}
         #: Who can tell what the limits are doing.
         self.limits: Callable[[], tuple[LimitView, ...]] = tuple
+        self.prompts: PromptDesk | None = None
 
     async def summary(self) -> Summary:
         """Return the run as it is now."""
@@ -63,11 +67,12 @@ class Progress:
         active = await self._active(now_s)
         self._sample(now_s, row, stages)
         done = row.completed + row.failed + row.cancelled
+        asking = self.prompts if row.ended_at is None else None
         parked = list(self._pool.parking.standing())
         counted = Counter(item.stage for _, items in self._desk.activity.values() for item in items if item.stage)
         rates = {name: rate.per_s(now_s, SHORT_WINDOW_S) for name, rate in self._stage_rates.items()}
         return Summary(
-            run=run_view(row, coordinator_alive=True),
+            run=run_view(row, True, asking.count if asking else 0),
             stages=stage_views(
                 stages[:STAGE_LIMIT],
                 dict(counted),
@@ -85,6 +90,7 @@ class Progress:
             alerts=(*self._busy(), *self.alerts.values(), *warnings(self._spending.limits, self._spending.used)),
             stamp=row.changed,
             limits=self.limits(),
+            prompts=asking.views() if asking else (),
             holds=hold_views(self._scopes, self._pool, dict(counted), parked),
             concurrency=self._pool.most,
             usage=await self._usage_views(),
@@ -104,8 +110,15 @@ class Progress:
 
     def _busy(self) -> list[str]:
         busy_s = self._journal.busy_s
-        told = f"journal busy: another process has held its lock for {busy_s:.0f} s"
-        return [told] if busy_s > BUSY_AFTER_S else []
+        told = []
+        if busy_s > BUSY_AFTER_S:
+            told.append(f"journal busy: another process has held its lock for {busy_s:.0f} s")
+        if (held := self._journal.held_bytes) > HELD_FROM_BYTES:
+            told.append(
+                f"the journal's log has {held >> 20} MiB: another program holds an old state of the journal open, and "
+                "commits slow down until it lets go"
+            )
+        return told
 
     async def sample(self) -> None:
         """Note how far the run is."""

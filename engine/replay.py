@@ -13,12 +13,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
+from .kinds import TRY
 from .payload import dumps
 
-Kind = Literal["stage", "map"]
-KINDS = frozenset({"stage", "map"})
-#: The kind of an event that tells of a failed try, not of a call's outcome.
-TRY = "try"
+Kind = Literal["stage", "map", "ask"]
+KINDS = frozenset({"stage", "map", "ask"})
 
 
 class Call(NamedTuple):

@@ -80,7 +80,7 @@ async def _fail(attempt: Attempt, error: BaseException) -> None:
 
 async def _replay(attempt: Attempt) -> Replay:
     reader, number = attempt.around.reader, attempt.around.number
-    reopened_seq = await reader.reopened_seq(number, attempt.n)
+    reopened_seq = attempt.reopened_seq = await reader.reopened_seq(number, attempt.n)
     recorded = [(e.seq, json.loads(e.event.payload)) for e in await reader.checkpoints(number, attempt.n)]
     return Replay(
         [payload for seq, payload in recorded if seq > reopened_seq or "failure" not in payload],

@@ -17,7 +17,9 @@ from poolboard.journal.reader import Reader
 from .child_view import child_view
 from .errors import AmbiguousRun, UnknownRun, UserMistake
 from .folder import RunFolder, chosen_journal
+from .hook_record import trouble
 from .identity import ProcessIdentity
+from .prompt_view import PROMPTS_NOTED, prompt_note, prompt_view
 from .summary import ACTIVE_STATUSES, run_view, stage_views
 from .views import (
     ChildPage,
@@ -27,6 +29,7 @@ from .views import (
     Cursor,
     EventView,
     HoldView,
+    PromptView,
     RunView,
     Summary,
     UsageView,
@@ -77,7 +80,9 @@ class RunReader:
         reader = await self._opened()
         if reader is None:
             return []
-        found = [run_view(row, coordinator_of(row).alive) for row in await reader.runs()]
+        rows = await reader.runs()
+        asking = await reader.prompt_counts([row.number for row in rows if row.ended_at is None])
+        found = [run_view(row, coordinator_of(row).alive, asking.get(row.number, 0)) for row in rows]
         return sorted(found, key=lambda run: (run.status not in ACTIVE_STATUSES, -run.created_at))
 
     async def resolve(self, prefix: str | None) -> str:
@@ -143,6 +148,22 @@ class RunReader:
         """Return bytes of a log file from an offset; empty at its end or when it is gone."""
         return await asyncio.to_thread(_read_bytes, Path(path), offset, min(limit, LOG_READ_LIMIT_BYTES))
 
+    async def prompts(self, run_id: str | None = None) -> list[PromptView]:
+        """Return the questions that wait for a person, oldest first; of every run that has not ended, or of one."""
+        reader = await self._opened()
+        if reader is None:
+            return []
+        rows = [row for row in await reader.runs() if row.ended_at is None] if run_id is None else []
+        if run_id is not None and (row := await self.row(run_id)).ended_at is None:
+            rows = [row]
+        asking = await reader.prompt_counts([row.number for row in rows])
+        found: list[PromptView] = []
+        for row in (row for row in rows if row.number in asking):
+            for prompt in await reader.open_prompts(row.number):
+                child = await reader.work(row.number, prompt.n)
+                found.append(prompt_view(prompt, row.run_id, child.label))
+        return sorted(found, key=lambda prompt: (prompt.asked_at, prompt.id))
+
     # --- reading ---------------------------------------------------------------------------------------------------
 
     async def _opened(self) -> Reader | None:
@@ -167,7 +188,8 @@ class RunReader:
             raise JournalUnusable(f"there is no journal at {self._path}")
         stages = await reader.stages(row.number)
         coordinator = coordinator_of(row)
-        run = run_view(row, coordinator.alive)
+        asked = await reader.open_prompts(row.number) if row.ended_at is None else []
+        run = run_view(row, coordinator.alive, len(asked))
         words = folder_of(row).last_words() if run.status == "crashed" else None
         return Summary(
             run=run,
@@ -179,14 +201,20 @@ class RunReader:
             eta_s=None,
             parked=0,
             in_flight=0,
-            alerts=(f"the coordinator ended: {words}",) if words else (),
+            alerts=(f"the coordinator ended: {words}",) if words else _alerts_at_rest(row),
             stamp=row.changed,
+            prompts=tuple(prompt_note(prompt) for prompt in asked[:PROMPTS_NOTED]),
             holds=tuple(
                 HoldView(hold.scope, hold.name, hold.who, hold.why, 0, 0)
                 for hold in (await reader.holds(row.number))[:HOLDS_SHOWN]
             ),
             usage=tuple(UsageView(name, used) for name, used in (await reader.usage(row.number)).items()),
         )
+
+
+def _alerts_at_rest(row: RunRow) -> tuple[str, ...]:
+    told = trouble(folder_of(row).path)
+    return (told,) if told else ()
 
 
 def child_row(work: WorkRow) -> ChildRow:

@@ -28,7 +28,7 @@ class Parameter:
 class Signature:
     """The callable's own parameters (without ``ctx`` for workflows) and its result."""
 
-    __slots__ = ("_by_place", "_inspected", "name", "parameters", "result")
+    __slots__ = ("_by_place", "_inspected", "name", "parameters", "result", "secrets")
 
     def __init__(self, function: Callable[..., Any], *, skip_first: bool) -> None:
         self.name = function.__name__
@@ -51,6 +51,8 @@ class Signature:
             )
             for p in listed
         }
+        #: The parameters that are secrets.
+        self.secrets = tuple(name for name, parameter in self.parameters.items() if parameter.codec.is_secret)
         self.result = Codec(hints.get("return", Any), f"result of {self.name}")
 
     def bind_call(
@@ -70,6 +72,17 @@ class Signature:
             typed[name], plain[name] = self.parameters[name].codec.take(value)
         return typed, plain
 
+    def child_call(self, args: tuple[object, ...], kwargs: Mapping[str, object]) -> dict[str, Any]:
+        """Return the JSON arguments of a child, which must say everything: a secret only by the root's name for it."""
+        typed, plain = self.bind_call(args, kwargs)
+        for name, parameter in self.parameters.items():
+            if name in plain and plain[name] is not None and parameter.codec.loses_secret(typed[name], plain[name]):
+                raise Unrecordable(
+                    f"{self.name}({name}): a secret goes to a child only as a SecretStr parameter of its own, and "
+                    "only one that is an input of the root run"
+                )
+        return plain
+
     def decode_call(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Return typed keyword arguments from a JSON object; raises Unrecordable, naming what is unknown or missing."""
         unknown = [name for name in given if name not in self.parameters]
@@ -83,9 +96,9 @@ class Signature:
     def item_call(self, item: object) -> dict[str, Any]:
         """Return the JSON arguments of one item of a map: a value for a workflow of one parameter, else a dict."""
         if len(self.parameters) == 1:
-            return self.bind_call((item,), {})[1]
+            return self.child_call((item,), {})
         if isinstance(item, Mapping):
-            return self.bind_call((), {str(name): value for name, value in item.items()})[1]
+            return self.child_call((), {str(name): value for name, value in item.items()})
         raise TypeError(f"{self.name} takes {len(self.parameters)} parameters, so each item must be a dict of them")
 
     def described(self) -> str:

@@ -61,7 +61,7 @@ def counts_of(row: RunRow) -> Counts:
     return Counts(row.total, row.ready, row.leased, row.waiting, row.completed, row.failed, row.cancelled)
 
 
-def run_view(row: RunRow, coordinator_alive: bool) -> RunView:
+def run_view(row: RunRow, coordinator_alive: bool, prompts: int = 0) -> RunView:
     """Return the run as shown. Of a crashed run only the time up to its lease's last renewal counts."""
     elapsed_ms = row.active_ms
     if row.active_since is not None:
@@ -82,6 +82,7 @@ def run_view(row: RunRow, coordinator_alive: bool) -> RunView:
         ControlView(row.control, row.control_revision, row.control_by, row.control_why),
         row.result,
         row.error,
+        prompts,
     )
 
 

@@ -73,6 +73,8 @@ class RunView:
     control: ControlView
     result: str | None
     error: str | None
+    #: How many questions wait for a person.
+    prompts: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +186,34 @@ class LimitView:
 
 
 @dataclass(frozen=True, slots=True)
+class PromptNote:
+    """A question that waits for a person, in short."""
+
+    id: int
+    n: int
+    kind: str
+    message: str
+    asked_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class PromptView:
+    """A question in full. ``default`` is JSON, None where there is none; ``until_at`` is when that is taken."""
+
+    id: int
+    run_id: str
+    n: int
+    label: str
+    stage: str | None
+    kind: str
+    message: str
+    choices: tuple[str, ...]
+    default: str | None
+    asked_at: int
+    until_at: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class Summary:
     """The progress summary: everything a header and a stage board need, bounded in size.
 
@@ -207,6 +237,7 @@ class Summary:
     concurrency: int | None = None
     usage: tuple[UsageView, ...] = ()
     limits: tuple[LimitView, ...] = ()
+    prompts: tuple[PromptNote, ...] = ()
 
 
 class ChildRow(NamedTuple):

@@ -16,9 +16,10 @@ import msgspec
 from poolboard.journal.states import ControlState, WorkState
 
 from .views import Summary
-from .wire_limits import ChangeLimit, HeldLimits, LimitAnswer, ObserveLimit, ReleaseLimit, WantLimit
+from .wire_limits import HeldLimits, LimitMessage
 from .wire_message import Message as Message
 from .wire_message import WireError as WireError
+from .wire_prompts import PromptMessage
 from .wish import Verb
 
 #: A peer that announces a larger frame is cut off. A chunk of 1,000 children with 16 KiB of input each fits.
@@ -337,9 +338,9 @@ class SummaryNews(Message, tag="summary"):
 AnyMessage = (
     WorkerHello | HeartbeatHello | Heartbeat | EnqueueChildren | OpenGroup | CommitStage | Charge | CompleteRun
     | FailRun | BlockRun | GiveSlot | WantSlot | Parked | Dropped | Spent | Activity
-    | WantLimit | ReleaseLimit | ObserveLimit | LimitAnswer | ChangeLimit
     | Welcome | Assign | Adopted | Abandon | Recorded | NotRecorded | GroupSettled | Grant | ControlNow | HoldRun
     | Goodbye | ClientHello | Subscribe | Seen | ControlRequest | ControlAnswer | SummaryNews
+    | LimitMessage | PromptMessage
 )  # fmt: skip
 _FRAME = msgspec.json.Decoder(list[AnyMessage])
 _ENCODER = msgspec.json.Encoder()

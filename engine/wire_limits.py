@@ -60,3 +60,6 @@ class ChangeLimit(Message, tag="change_limit"):
     name: str
     text: str
     by: str
+
+
+LimitMessage = WantLimit | ReleaseLimit | ObserveLimit | LimitAnswer | ChangeLimit

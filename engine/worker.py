@@ -15,7 +15,7 @@ from typing import Any
 
 from poolboard.journal.reader import Reader
 
-from . import faults, hosting, logs, spawn, strays, wire, wire_limits
+from . import faults, hosting, logs, secrets, spawn, strays, wire, wire_limits, wire_prompts
 from .attempt import Attempt, Gate, Surroundings
 from .channel import Channel
 from .definitions import Module, load
@@ -122,6 +122,10 @@ class Worker:
                 attempt = self._held(message.n, message.generation)
                 if attempt is not None and attempt.limits is not None:
                     attempt.limits.answered(message)
+            case wire_prompts.PromptReply():
+                attempt = self._held(message.n, message.generation)
+                if attempt is not None and attempt.asks is not None:
+                    attempt.asks.replied(message)
             case wire.Goodbye():
                 self._done.set()
             case _:
@@ -190,6 +194,7 @@ def main() -> Any:
     hosting.enter_worker()
     spawn.forget_import_root()
     settings = _read_settings()
+    secrets.take(os.environ, settings.run_id)
     logs.attribute_prints()
     logs.to_stderr()
     try:

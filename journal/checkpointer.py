@@ -15,6 +15,10 @@ from .driver import Connection, sqlite
 #: The file is kept at about this size and overwritten: one that grows costs twice as much per fsync (MEASURED).
 WAL_PAGES: Final = 2_000
 PAGE_BYTES: Final = 4_096
+#: From this size on a log that a reader holds makes commits wait for company; at the second they wait longest.
+LINGER_FROM_BYTES: Final = 16 * 1024 * 1024
+LINGER_MOST_BYTES: Final = 56 * 1024 * 1024
+LONGEST_LINGER_S: Final = 0.1
 FEWEST_CHANGES: Final = 8
 MOST_CHANGES: Final = 20_000
 
@@ -40,6 +44,22 @@ class Checkpointer:
     def pending(self) -> bool:
         """Whether something was written since the last checkpoint."""
         return self._connection.total_changes != self._done_at
+
+    @property
+    def held_bytes(self) -> int:
+        """How large the log is while some reader's old state keeps it from being written over; 0 while none does."""
+        return self._size_bytes if self.frames[1] > 0 else 0
+
+    @property
+    def linger_s(self) -> float:
+        """How long the next commit should wait for company.
+
+        A held log grows with every commit, whatever we do: SQLite may not touch what a reader still sees. Refusing
+        writes would let a reader stop a run; but what shares a commit shares pages, so that the log grows by a fraction
+        of what the same writes take one by one.
+        """
+        over = self.held_bytes - LINGER_FROM_BYTES
+        return min(over / (LINGER_MOST_BYTES - LINGER_FROM_BYTES), 1.0) * LONGEST_LINGER_S if over > 0 else 0.0
 
     def after_commit(self) -> None:
         """Checkpoint if enough was written."""

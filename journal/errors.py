@@ -14,6 +14,10 @@ class StorageUnavailable(JournalError):
         super().__init__(f"Storage unavailable: {adapter} at {where}: {reason}")
         self.adapter, self.where, self.reason = adapter, where, reason
 
+    def __reduce__(self) -> tuple[type[StorageUnavailable], tuple[str, str, str]]:
+        # Exceptions are pickled by their one argument, the message; the cause must survive the way to another process.
+        return type(self), (self.adapter, self.where, self.reason)
+
 
 class JournalUnusable(JournalError):
     """The file is not a journal, is damaged, or is of a newer version; it was not touched. The user must act."""
@@ -29,6 +33,9 @@ class StaleLease(JournalError):
     def __init__(self, run_id: str, given_epoch: int, actual_epoch: int) -> None:
         super().__init__(f"Stale lease on run {run_id}: given epoch {given_epoch}, actual epoch {actual_epoch}")
         self.run_id, self.given_epoch, self.actual_epoch = run_id, given_epoch, actual_epoch
+
+    def __reduce__(self) -> tuple[type[StaleLease], tuple[str, int, int]]:
+        return type(self), (self.run_id, self.given_epoch, self.actual_epoch)
 
 
 class LeaseHeld(JournalError):

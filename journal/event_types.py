@@ -15,6 +15,9 @@ STATUS_CHANGED: Final = "StatusChanged"
 SETTING_CHANGED: Final = "SettingChanged"
 HOLD_CHANGED: Final = "HoldChanged"
 RUN_ENDED: Final = "RunEnded"
+PROMPT_ASKED: Final = "PromptAsked"
+PROMPT_ANSWERED: Final = "PromptAnswered"
+PROMPT_CLOSED: Final = "PromptClosed"
 
 #: Events that do not tell how the run as a whole stands (SPEC 1.1); nor does any event of a work item.
-NOT_SNAPSHOTS: Final = (CHECKPOINT_RECORDED, "MessageSettled", "MessageDelivered")
+NOT_SNAPSHOTS: Final = (CHECKPOINT_RECORDED, "MessageSettled", "MessageDelivered", PROMPT_CLOSED)

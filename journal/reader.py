@@ -28,6 +28,7 @@ from .model import (
 )
 from .payload import key_digest
 from .positions import OF_THE_RUN, SPAN, base
+from .prompts import FROM_OPEN, OPEN_FIRST, OPEN_LAST, Prompt, prompt_of_entry
 from .reading import Reading
 from .reopening import REOPENED_KEY
 from .rows import (
@@ -271,6 +272,26 @@ class Reader:
             (base(run), run, work, key),
         )
         return None if row is None else entry(row)
+
+    async def open_prompts(self, run: int, limit: int = PAGE) -> list[Prompt]:
+        """Return the questions that a run waits for, oldest first."""
+        rows = await self._rows(
+            f"SELECT {EVENT_COLUMNS} {FROM_OPEN} ORDER BY o.key LIMIT ?", (run, OPEN_FIRST, OPEN_LAST, limit)
+        )
+        return [prompt_of_entry(entry(row)) for row in rows]
+
+    async def prompt_counts(self, runs: Sequence[int]) -> dict[int, int]:
+        """Return how many questions each of these runs waits for; those that ask none are left out."""
+        found: dict[int, int] = {}
+        for start in range(0, len(runs), PAGE):
+            rows = await self._rows(
+                "SELECT j.value, (SELECT count(*) "
+                + FROM_OPEN.replace("o.run = ?", "o.run = j.value")
+                + ") AS open FROM json_each(?) j WHERE open > 0",
+                (OPEN_FIRST, OPEN_LAST, json.dumps(list(runs[start : start + PAGE]))),
+            )
+            found.update((run, count) for run, count in rows)
+        return found
 
     async def results(self, run: int, ns: Sequence[int]) -> dict[int, tuple[WorkState, str | None, str | None]]:
         """Return state, result (JSON) and error line of the work items among ``ns`` that exist."""

@@ -1,11 +1,11 @@
-"""Which journal: the command line's word, else the environment's, else the default; and who said so."""
+"""Which journal: the command line's word, else the environment's, a settings file's, the default; and who said so."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, Literal
 
@@ -17,6 +17,15 @@ DEFAULT: Final = "the default"
 #: A Python file or a dotted module, and the name of its factory.
 ADAPTER: Final = re.compile(r"(?:.+\.py|[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*):[A-Za-z_]\w*")
 URL: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
+
+
+@dataclass(frozen=True, slots=True)
+class Configured:
+    """A settings file's word: ``source`` is its ``file:line``, ``folder`` what a relative path is relative to."""
+
+    word: str
+    source: str
+    folder: Path
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +64,33 @@ class Selection:
         raise failure
 
 
-def choose(flag: str | None, environ: Mapping[str, str], default: Path) -> Selection:
-    """Return the journal in force; an empty word counts as none. Raises JournalUnusable for a word without meaning."""
+def choose(
+    flag: str | None,
+    environ: Mapping[str, str],
+    default: Path,
+    configured: Callable[[], Configured | None] | None = None,
+) -> Selection:
+    """Return the journal in force; an empty word counts as none. Raises JournalUnusable for a word without meaning.
+
+    ``configured`` gives a settings file's word; it is asked only where flag and environment say nothing.
+    """
     for word, source in ((flag, "--journal"), (environ.get(VARIABLE), VARIABLE)):
         if word:
             return _parsed(word, source)
+    found = None if configured is None else configured()
+    if found is not None and found.word:
+        return _anchored(_parsed(found.word, found.source), found.folder)
     return Selection("sqlite", str(default), DEFAULT)
+
+
+def _anchored(selection: Selection, folder: Path) -> Selection:
+    """Return the selection with a path that is relative to a settings file, not to where a person stands."""
+    if selection.kind == "sqlite":
+        return replace(selection, where=str(folder / Path(selection.where).expanduser()))
+    file, _, factory = selection.where.rpartition(":")
+    if selection.kind == "custom" and file.endswith(".py"):
+        return replace(selection, where=f"{folder / Path(file).expanduser()}:{factory}")
+    return selection
 
 
 def _parsed(word: str, source: str) -> Selection:
@@ -114,4 +144,6 @@ async def _open(selection: Selection) -> Journal:
 
 
 def _chosen_by(source: str) -> str:
-    return f" ({source})" if source == DEFAULT else f" (chosen by {source})"
+    if source == DEFAULT:
+        return f" ({source})"
+    return f" (from {source})" if ":" in source else f" (chosen by {source})"

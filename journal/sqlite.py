@@ -90,6 +90,11 @@ class SqliteJournal:
         """How long writes have been waiting for another process's lock, in seconds; 0 normally."""
         return self._writer.busy_s
 
+    @property
+    def held_bytes(self) -> int:
+        """How large the log is while another program's old state keeps it from being reused; 0 normally."""
+        return self._writer.held_bytes
+
     async def transact(self, member: Callable[[Transaction], T]) -> T:
         """Run a function in the next shared transaction and return its value once that is committed.
 

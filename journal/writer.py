@@ -35,6 +35,8 @@ BUSY_LIMIT_S: Final = 30.0
 #: does not cost a core. SQLite's own busy handler sleeps up to 100 ms: it starves beside one that writes flat out.
 FIRST_WAIT_S: Final = (0.0002, 0.001)
 LONGEST_WAIT_S: Final = 0.005
+#: Commits without waiting for company after one whose waiting brought none.
+COMMITS_ALONE: Final = 32
 #: After this long without a request, what is in the WAL goes to the main file.
 IDLE_S: Final = 1.0
 
@@ -65,6 +67,7 @@ class Writer:
         self._loop = asyncio.get_running_loop()
         self._requests: SimpleQueue[Request | None] = SimpleQueue()
         self._queued = 0
+        self._alone_for = 0
         self._closed: asyncio.Future[None] | None = None
         self._busy_since: float | None = None
         # A daemon: an interpreter that ends without close() must not hang; what was acknowledged is committed.
@@ -76,6 +79,11 @@ class Writer:
         """How long the writer has been waiting for another process's lock; 0 while it is not."""
         since = self._busy_since
         return 0.0 if since is None else time.monotonic() - since
+
+    @property
+    def held_bytes(self) -> int:
+        """How large the log is while a reader's old state keeps it from being reused; 0 normally."""
+        return self._checkpointer.held_bytes
 
     def put(self, members: Sequence[Member], alone: bool) -> asyncio.Future[Any]:
         """Queue members for one commit. With ``alone`` the future gets the one outcome itself, not a list."""
@@ -119,6 +127,7 @@ class Writer:
         first = held if held is not None else self._wait()
         if first is None:
             return [], None, False
+        self._await_company(open_)
         batch = [first]
         total = len(first.members)
         while open_:
@@ -141,6 +150,18 @@ class Writer:
             except Empty:
                 self._checkpointer.passive()
         return self._requests.get()
+
+    def _await_company(self, open_: bool) -> None:
+        """Wait a little before a commit while the log cannot be reused; see Checkpointer.linger_s."""
+        linger_s = self._checkpointer.linger_s if open_ else 0.0
+        if not linger_s:
+            return
+        if self._alone_for:
+            self._alone_for -= 1
+            return
+        time.sleep(linger_s)
+        if self._requests.empty():  # a lone caller, who waits for this very commit: not again for a while
+            self._alone_for = COMMITS_ALONE
 
     def _commit(self, batch: list[Request]) -> None:
         self._begin()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from poolboard.engine.authoring import stage, workflow
     from poolboard.engine.context import Context
-    from poolboard.engine.errors import ChildError, LimitError, StageError
+    from poolboard.engine.errors import AskTimeout, ChildError, LimitError, StageError
     from poolboard.engine.limit_calls import observe
     from poolboard.engine.result import Result
     from poolboard.engine.views import RunView
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "AskTimeout",
     "ChildError",
     "Context",
     "Handle",
@@ -39,6 +40,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "AskTimeout": "poolboard.engine.errors",
     "ChildError": "poolboard.engine.errors",
     "Context": "poolboard.engine.context",
     "LimitError": "poolboard.engine.errors",

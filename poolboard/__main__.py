@@ -9,7 +9,7 @@ import traceback
 from typing import Final
 
 from poolboard import __version__, exit_codes
-from poolboard.console import complain, make_safe, say
+from poolboard.console import complain, complain_of, make_safe, say
 
 _FULL_OR_FORBIDDEN: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO})
 
@@ -37,7 +37,7 @@ def main(words: list[str] | None = None) -> int:
         if debug:
             traceback.print_exc()
         text, code = _policy(error)
-        complain(f"poolboard: {text}")
+        complain_of(text)
         return code
 
 

@@ -8,17 +8,34 @@ import typer
 
 from poolboard import (
     __version__,
+    cli_config,
     cli_doctor,
     cli_each,
+    cli_help,
     cli_journal,
     cli_limits,
     cli_metrics,
     cli_parts,
+    cli_prompts,
     cli_questions,
     cli_start,
+    cli_themes,
     cli_wishes,
+    examples,
 )
-from poolboard.cli_options import Deed, Headless, Journal, Json, NewestRun, Workers
+from poolboard.cli_options import (
+    Ascii,
+    Deed,
+    Headless,
+    Journal,
+    Json,
+    NewestRun,
+    Notify,
+    Quiet,
+    ReadOnly,
+    Theme,
+    Workers,
+)
 from poolboard.exit_codes import MEANINGS
 
 EXIT_TABLE = "\n".join(f"{code:>4}  {meaning}" for code, meaning in MEANINGS.items())
@@ -30,7 +47,6 @@ app = typer.Typer(
     epilog=f"\b\nExit status:\n{EXIT_TABLE}",
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
-    add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
@@ -45,6 +61,10 @@ def _version(asked: bool) -> None:
 def front(
     context: typer.Context,
     journal: Journal = None,
+    theme: Theme = None,
+    ascii: Ascii = None,
+    read_only: ReadOnly = None,
+    notify: Notify = None,
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
@@ -54,16 +74,24 @@ def front(
 ) -> Deed:
     """Without a command: the screen of all runs."""
     if context.invoked_subcommand is not None:
-        if journal is not None:
-            raise typer.BadParameter("--journal goes after the command")
+        _refuse_before_command(
+            {"--journal": journal, "--theme": theme, "--ascii": ascii, "--read-only": read_only, "--notify": notify}
+        )
         return lambda: 0
 
     def act() -> int:
         from poolboard import cli_run
+        from poolboard.showing import Showing
 
-        return cli_run.runs_screen(journal)
+        return cli_run.runs_screen(journal, Showing(theme, ascii, read_only, notify))
 
     return act
+
+
+def _refuse_before_command(given: dict[str, object]) -> None:
+    for flag, value in given.items():
+        if value is not None:
+            raise typer.BadParameter(f"{flag} goes after the command")
 
 
 @app.command()
@@ -76,6 +104,8 @@ def demo(
     limit: Annotated[int | None, typer.Option(help="Take at most so many files.", min=1)] = None,
     journal: Journal = None,
     headless: Headless = False,
+    notify: Notify = None,
+    quiet: Quiet = None,
     as_json: Json = False,
 ) -> Deed:
     """Survey a folder of Python files: one child run per file.
@@ -85,8 +115,17 @@ def demo(
 
     def act() -> int:
         from poolboard import cli_run
+        from poolboard.showing import Showing
 
-        return cli_run.demo(folder, workers=workers, limit=limit, journal=journal, headless=headless, as_json=as_json)
+        return cli_run.demo(
+            folder,
+            workers=workers,
+            limit=limit,
+            journal=journal,
+            headless=headless,
+            as_json=as_json,
+            showing=Showing(notify=notify, quiet=quiet),
+        )
 
     return act
 
@@ -96,13 +135,23 @@ app.command("each", cls=cli_each.EachCommand, context_settings={"allow_intersper
 
 
 @app.command()
-def watch(run: NewestRun = None, journal: Journal = None, as_json: Json = False) -> Deed:
+def watch(
+    run: NewestRun = None,
+    theme: Theme = None,
+    ascii: Ascii = None,
+    read_only: ReadOnly = None,
+    notify: Notify = None,
+    quiet: Quiet = None,
+    journal: Journal = None,
+    as_json: Json = False,
+) -> Deed:
     """Come back to a run: the screen, or lines where there is no terminal."""
 
     def act() -> int:
         from poolboard import cli_run
+        from poolboard.showing import Showing
 
-        return cli_run.watch(journal, run, as_json=as_json)
+        return cli_run.watch(journal, run, as_json=as_json, showing=Showing(theme, ascii, read_only, notify, quiet))
 
     return act
 
@@ -123,6 +172,25 @@ app.command()(cli_wishes.workers)
 app.command()(cli_parts.slots)
 app.command()(cli_parts.concurrency)
 app.command()(cli_limits.limit)
+app.command()(cli_prompts.prompts)
+app.command()(cli_prompts.answer)
 app.command()(cli_metrics.metrics)
 app.command()(cli_doctor.doctor)
 app.add_typer(cli_journal.app, name="journal")
+app.add_typer(cli_config.app, name="config")
+app.add_typer(cli_themes.app, name="themes")
+app.command("help")(cli_help.show_help)
+app.command("man")(cli_help.show_manual)
+
+
+def _give_examples(typer_app: typer.Typer, before: str = "") -> None:
+    """Put each command's examples below its options."""
+    for command in typer_app.registered_commands:
+        name = command.name or getattr(command.callback, "__name__", "").replace("_", "-")
+        command.epilog = examples.epilog(f"{before}{name}")
+    for group in typer_app.registered_groups:
+        if group.typer_instance is not None:
+            _give_examples(group.typer_instance, f"{before}{group.name} ")
+
+
+_give_examples(app)

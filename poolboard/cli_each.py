@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 from typer.core import TyperCommand
 
+from poolboard import completion
 from poolboard.cli_budget import MaxDuration, MaxFailures
 from poolboard.cli_limits import Limits, SharedLimits
 
@@ -55,7 +56,9 @@ def each(
     null: Annotated[bool, typer.Option("--null", "-0", help="Items on stdin end with NUL bytes.")] = False,
     max_args: Annotated[int, typer.Option("--max-args", "-n", help="Items per command.", min=1, max=100_000)] = 1,
     argv: Annotated[bool, typer.Option("--argv", help="Run the words themselves, without a shell.")] = False,
-    retries: Annotated[int, typer.Option(help="Tries more for a command that fails.", min=0, max=1000)] = 0,
+    retries: Annotated[
+        int | None, typer.Option(help="Tries more for a command that fails; default: 0.", min=0, max=1000)
+    ] = None,
     timeout: Annotated[
         str | None, typer.Option(help="End a command after so long (90, 1.5, 2m, 1h).", metavar="TIME")
     ] = None,
@@ -66,8 +69,15 @@ def each(
             metavar="soon|now,fail=N[%]",
         ),
     ] = None,
-    allow_failures: Annotated[int, typer.Option(help="So many may fail, and it still ends with 0.", min=0)] = 0,
-    keep_order: Annotated[bool, typer.Option("--keep-order", "-k", help="Print in the order of the items.")] = False,
+    fail_fast: Annotated[
+        bool, typer.Option("--fail-fast", help="Give up at the first failure: --halt now,fail=1.")
+    ] = False,
+    allow_failures: Annotated[
+        int | None, typer.Option(help="So many may fail, and it still ends with 0; default: 0.", min=0)
+    ] = None,
+    keep_order: Annotated[
+        bool | None, typer.Option("--keep-order/--no-keep-order", "-k", help="Print in the order of the items.")
+    ] = None,
     results: Annotated[
         str | None, typer.Option(help="Copy what each item wrote to DIR/NUMBER/stdout and stderr.", metavar="DIR")
     ] = None,
@@ -86,10 +96,20 @@ def each(
     name: Annotated[str | None, typer.Option(help="What to call the run; default: the command.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the commands and run nothing.")] = False,
     resume: Annotated[
-        str | None, typer.Option(help="Go on with a run; a list that was cut off is given again.", metavar="RUN")
+        str | None,
+        typer.Option(
+            help="Go on with a run; a list that was cut off is given again.",
+            metavar="RUN",
+            autocompletion=completion.runs,
+        ),
     ] = None,
     retry_failed: Annotated[
-        str | None, typer.Option(help="Try again what failed in a run, and what was not run.", metavar="RUN")
+        str | None,
+        typer.Option(
+            help="Try again what failed in a run, and what was not run.",
+            metavar="RUN",
+            autocompletion=completion.runs,
+        ),
     ] = None,
     workers: Annotated[
         int | None, typer.Option(help="Worker processes at most; default: one per core.", min=1, max=1024)
@@ -98,7 +118,10 @@ def each(
         bool, typer.Option("--headless", help="Print the commands' output instead of opening the screen.")
     ] = False,
     detach: Annotated[bool, typer.Option("--detach", help="Return once the list is read; the run goes on.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress on stderr.")] = False,
+    quiet: Annotated[bool | None, typer.Option("--quiet/--no-quiet", "-q", help="No progress on stderr.")] = None,
+    notify: Annotated[
+        bool | None, typer.Option("--notify/--no-notify", help="Ring the terminal when the run comes to rest.")
+    ] = None,
     journal: Annotated[
         str | None,
         typer.Option(
@@ -117,24 +140,44 @@ def each(
     given: list[str] | None = context.meta.get(_META)
 
     def act() -> int:
-        from dataclasses import replace
-
-        from poolboard import budget_words, each_run, limit_words
+        from poolboard import budget_words, cli_run, each_run, limit_words
+        from poolboard.engine.config_loading import load
+        from poolboard.showing import Showing
 
         words = command or []
         source = _source(words, given, csv, null, max_args)
         log = None if joblog is None else Path(joblog).absolute()
-        manners = each_run.Manners(journal, workers, name, headless, detach, as_json, quiet, keep_order, log)
+        showing = Showing(notify=notify, quiet=quiet)
+        manners = each_run.Manners(journal, workers, name, headless, detach, as_json, showing, bool(keep_order), log)
         manners = replace(manners, budget=budget_words.table(max_duration, max_failures, []))
         _check_manners(manners)
+        give_up = _give_up(halt, fail_fast)
+        config = load().config
+        manners = replace(
+            manners,
+            workers=workers or config.workers,
+            in_order=config.keep_order and not detach if keep_order is None else keep_order,
+            showing=cli_run.settled(showing, headless=headless or detach or as_json),
+            cwd=_folder(cwd),
+        )
         _take_environment(env or [])
         if resume is not None or retry_failed is not None:
-            _check_again(resume, retry_failed, jobs, timeout, halt, results, cwd, name, retries, max_args, argv)
+            _check_again(resume, retry_failed, jobs, timeout, give_up, results, cwd, name, retries, max_args, argv)
             prefix = resume or retry_failed or ""
             return each_run.again("resume" if resume is not None else "retry", prefix, words, source, manners)
-        job = _job(words, jobs, max_args, argv, retries, timeout, halt, allow_failures, results, env or [])
+        job = _job(
+            words,
+            jobs or config.jobs,
+            max_args,
+            argv,
+            config.retries if retries is None else retries,
+            timeout or config.timeout,
+            give_up or config.halt,
+            config.allow_failures if allow_failures is None else allow_failures,
+            results,
+            env or [],
+        )
         job = replace(job, limits=limit_words.table(limit or [], shared_limit or []) or None)
-        _go_to(cwd)
         return (each_run.dry_run if dry_run else each_run.start)(job, source, manners)
 
     return act
@@ -201,14 +244,26 @@ def _job(
     )
 
 
-def _go_to(folder: str | None) -> None:
+def _give_up(halt: str | None, fail_fast: bool) -> str | None:
     from poolboard.engine.errors import UserMistake
 
-    if folder is not None:
-        try:
-            os.chdir(folder)
-        except OSError as error:
-            raise UserMistake(f"--cwd {folder}: {error.strerror}") from None
+    if halt is not None and fail_fast:
+        raise UserMistake("--halt and --fail-fast both say when to give up: give one of them")
+    return "now,fail=1" if fail_fast else halt
+
+
+def _folder(folder: str | None) -> str | None:
+    """Return the folder to run in, absolute. Raises UserMistake if nothing can be run there."""
+    from poolboard.engine.errors import UserMistake
+
+    if folder is None:
+        return None
+    try:
+        path = Path(folder).resolve(strict=True)
+        (path / ".").stat()
+    except OSError as error:
+        raise UserMistake(f"--cwd {folder}: {error.strerror}") from None
+    return str(path)
 
 
 def _take_environment(settings: list[str]) -> None:
@@ -218,19 +273,11 @@ def _take_environment(settings: list[str]) -> None:
     """
     from poolboard.each_job import names_of
     from poolboard.engine.errors import UserMistake
+    from poolboard.hiding import begin_anew_without
 
     for name, setting in zip(names_of(settings), settings, strict=True):
         if "=" in setting:
             os.environ[name] = setting.partition("=")[2]
         elif name not in os.environ:
             raise UserMistake(f"--env {name}: it is not in the environment; give its value: --env {name}=…")
-    line, secrets = list(sys.orig_argv), [setting for setting in settings if "=" in setting]
-    at = 0
-    while secrets and at < len(line):
-        if line[at] == secrets[0] and line[at - 1] == "--env":
-            line[at] = secrets.pop(0).partition("=")[0]
-        elif line[at] == f"--env={secrets[0]}":
-            line[at] = "--env=" + secrets.pop(0).partition("=")[0]
-        at += 1
-    if line != sys.orig_argv and not secrets:
-        os.execv(sys.executable, [sys.executable, *line[1:]])
+    begin_anew_without("--env", settings)

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from poolboard import completion
 from poolboard.cli_options import Deed, Journal, Json
 
 app = typer.Typer(help="Look after the journal: check, copy, thin out, take a run elsewhere.", add_completion=False)
@@ -82,7 +83,9 @@ def vacuum(journal: Journal = None, as_json: Json = False) -> Deed:
 
 @app.command("export")
 def export_run(
-    run: Annotated[str, typer.Argument(help="A run's id, or the beginning of it.", metavar="RUN")],
+    run: Annotated[
+        str, typer.Argument(help="A run's id, or the beginning of it.", metavar="RUN", autocompletion=completion.runs)
+    ],
     journal: Journal = None,
     as_json: Json = False,
 ) -> Deed:

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from poolboard import completion
+
 Limits = Annotated[
     list[str] | None,
     typer.Option("--limit", help="A named limit: gpu=2 at once, or api=60/min; several times.", metavar="NAME=VALUE"),
@@ -18,7 +20,9 @@ SharedLimits = Annotated[
 
 
 def limit(
-    run: Annotated[str, typer.Argument(help="A run's id, or the beginning of it.", metavar="RUN")],
+    run: Annotated[
+        str, typer.Argument(help="A run's id, or the beginning of it.", metavar="RUN", autocompletion=completion.runs)
+    ],
     changes: Annotated[
         list[str] | None, typer.Argument(help="What a limit is to be from now on.", metavar="[NAME=VALUE]...")
     ] = None,

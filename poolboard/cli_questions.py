@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from poolboard.cli_options import Deed, Failed, Journal, Json, Name, NewestRuns, OlderThan, Run
+from poolboard import completion
+from poolboard.cli_options import Child, Deed, Failed, Journal, Json, Name, NewestRuns, OlderThan, Run
 
 
 def status(
@@ -63,7 +64,12 @@ def list_runs(
 
 
 def wait(
-    runs: Annotated[list[str], typer.Argument(help="Ids of runs, or the beginnings of them.", metavar="RUN...")],
+    runs: Annotated[
+        list[str],
+        typer.Argument(
+            help="Ids of runs, or the beginnings of them.", metavar="RUN...", autocompletion=completion.runs
+        ),
+    ],
     timeout: Annotated[
         float | None, typer.Option(help="Wait so many seconds at most; then end with 124.", metavar="SECONDS", min=0)
     ] = None,
@@ -107,7 +113,7 @@ def events(
 
 def logs(
     run: Run,
-    child: Annotated[int, typer.Argument(help="The child's number; 0 is the root.", metavar="CHILD", min=0)],
+    child: Child,
     stage: Annotated[str | None, typer.Argument(help="Only this stage.", metavar="[STAGE]")] = None,
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on until the child has ended.")] = False,
     merge: Annotated[

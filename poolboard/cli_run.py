@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import sysconfig
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from poolboard import bar, exit_codes, inputs, shapes, words
 from poolboard.console import complain, has_terminal, say
+from poolboard.showing import Showing
 
 if TYPE_CHECKING:
     from poolboard.engine.launch import RunRequest
@@ -18,7 +20,11 @@ if TYPE_CHECKING:
     from poolboard.parts import Chosen
 
 
-def run(request: RunRequest, *, headless: bool, detach: bool, as_json: bool) -> int:
+#: As the settings say.
+AS_SET: Final = Showing()
+
+
+def run(request: RunRequest, *, headless: bool, detach: bool, as_json: bool, showing: Showing = AS_SET) -> int:
     """Start a run and attend it, or leave it alone with ``detach``; return the exit status."""
     from poolboard.engine.errors import UserMistake
     from poolboard.engine.launch import start_run
@@ -26,15 +32,23 @@ def run(request: RunRequest, *, headless: bool, detach: bool, as_json: bool) -> 
 
     if detach and headless:
         raise UserMistake("--detach and --headless exclude each other: leave the run alone, or follow it")
+    showing = settled(showing, headless=headless or detach or as_json)
     run_id = asyncio.run(start_run(request))
     if detach:
         return _told_id(run_id, as_json)
-    drawn = bar.for_terminal() if headless and not as_json else None
-    return attend(request.journal, run_id, Manner(as_json=as_json, bar=drawn), headless=headless)
+    drawn = bar.for_terminal() if headless and not as_json and not showing.quiet else None
+    return attend(request.journal, run_id, Manner(as_json=as_json, bar=drawn), headless=headless, showing=showing)
 
 
 def demo(
-    folder: str | None, *, workers: int | None, limit: int | None, journal: str | None, headless: bool, as_json: bool
+    folder: str | None,
+    *,
+    workers: int | None,
+    limit: int | None,
+    journal: str | None,
+    headless: bool,
+    as_json: bool,
+    showing: Showing = AS_SET,
 ) -> int:
     """Survey a folder of Python files (default: the standard library) and return the exit status."""
     from poolboard import demo as main_job
@@ -50,9 +64,10 @@ def demo(
         journal=journal,
         workers=workers,
     )
+    showing = settled(showing, headless=headless or as_json)
     run_id = asyncio.run(start_run(request))
     manner = Manner(every_s=2.0, as_json=as_json, tell_result=survey_report.told)
-    return attend(journal, run_id, manner, headless=headless)
+    return attend(journal, run_id, manner, headless=headless, showing=showing)
 
 
 def resume(
@@ -64,61 +79,94 @@ def resume(
     budget: dict[str, float],
     detach: bool,
     as_json: bool,
+    showing: Showing = AS_SET,
 ) -> int:
     """Let a paused, stopped or crashed run go on and attend it; return the exit status."""
     from poolboard.headless import Manner
 
+    showing = settled(showing, headless=detach or as_json)
     run_id = asyncio.run(_resumed(journal, prefix, why, accept_code, budget, told=detach, as_json=as_json))
     if detach:
         return exit_codes.COMPLETED
-    return attend(journal, run_id, Manner(as_json=as_json), headless=False)
+    return attend(journal, run_id, Manner(as_json=as_json), headless=False, showing=showing)
 
 
-def retry(journal: str | None, prefix: str, chosen: Chosen, *, accept_code: bool, detach: bool, as_json: bool) -> int:
+def retry(
+    journal: str | None,
+    prefix: str,
+    chosen: Chosen,
+    *,
+    accept_code: bool,
+    detach: bool,
+    as_json: bool,
+    showing: Showing = AS_SET,
+) -> int:
     """Try again what failed in a run and attend it; return the exit status."""
     from poolboard.headless import Manner
 
+    showing = settled(showing, headless=detach or as_json)
     run_id = asyncio.run(_retried(journal, prefix, chosen, accept_code, told=detach, as_json=as_json))
-    return exit_codes.COMPLETED if detach else attend(journal, run_id, Manner(as_json=as_json), headless=False)
+    if detach:
+        return exit_codes.COMPLETED
+    return attend(journal, run_id, Manner(as_json=as_json), headless=False, showing=showing)
 
 
-def watch(journal: str | None, prefix: str | None, *, as_json: bool) -> int:
+def watch(journal: str | None, prefix: str | None, *, as_json: bool, showing: Showing = AS_SET) -> int:
     """Come back to a run, or to the newest one; return the exit status."""
     from poolboard.headless import Manner
 
+    showing = settled(showing, headless=as_json)
     run_id = asyncio.run(_resolved(journal, prefix))
-    return attend(journal, run_id, Manner(as_json=as_json, restart=False), headless=False)
+    return attend(journal, run_id, Manner(as_json=as_json, restart=False), headless=False, showing=showing)
 
 
-def runs_screen(journal: str | None) -> int:
+def runs_screen(journal: str | None, showing: Showing = AS_SET) -> int:
     """Open the screen of all runs, or list them where there is no terminal."""
     if not has_terminal():
         from poolboard.cli_status import list_runs
         from poolboard.selection import Selection
 
         return list_runs(journal, Selection(), as_json=False)
-    from poolboard.tui.app import run_dashboard
-
-    return _screen_code(run_dashboard(journal, None))
+    return _screen_code(_dashboard(journal, None, settled(showing, headless=False)))
 
 
-def attend(journal: str | None, run_id: str, manner: Manner, *, headless: bool) -> int:
+def settled(showing: Showing, *, headless: bool) -> Showing:
+    """Return how a run is to be shown, before anything is started. Raises UserMistake."""
+    return showing.settled(screen=not headless and has_terminal())
+
+
+def attend(journal: str | None, run_id: str, manner: Manner, *, headless: bool, showing: Showing) -> int:
     """Show a run until it ends or the person leaves; return the exit status."""
     if headless or manner.as_json or not has_terminal():
         from poolboard.headless import follow
 
-        return asyncio.run(follow(journal, run_id, manner))
-    return on_screen(journal, run_id, manner.tell_result)
+        quiet, notify = bool(showing.quiet), bool(showing.notify)
+        return asyncio.run(follow(journal, run_id, replace(manner, progress=not quiet, notify=notify)))
+    return on_screen(journal, run_id, manner.tell_result, showing)
 
 
 def on_screen(
-    journal: str | None, run_id: str, tell_result: Callable[[RunView], Iterable[str]] = lambda run: ()
+    journal: str | None,
+    run_id: str,
+    tell_result: Callable[[RunView], Iterable[str]] = lambda run: (),
+    showing: Showing = AS_SET,
 ) -> int:
     """Show a run on the screen until the person leaves, then tell its result; return the exit status."""
+    code = _dashboard(journal, run_id, showing)
+    return _screen_code(code) or asyncio.run(_parted(journal, run_id, tell_result))
+
+
+def _dashboard(journal: str | None, run_id: str | None, showing: Showing) -> int:
     from poolboard.tui.app import run_dashboard
 
-    code = run_dashboard(journal, run_id)
-    return _screen_code(code) or asyncio.run(_parted(journal, run_id, tell_result))
+    return run_dashboard(
+        journal,
+        run_id,
+        bool(showing.read_only),
+        theme=showing.theme,
+        ascii=showing.ascii,
+        notify=bool(showing.notify),
+    )
 
 
 async def _parted(journal: str | None, run_id: str, tell_result: Callable[[RunView], Iterable[str]]) -> int:

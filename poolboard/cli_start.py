@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from poolboard import cli_budget, cli_limits
-from poolboard.cli_options import Deed, Detach, Headless, Journal, Json, Workers
+from poolboard.cli_options import Deed, Detach, Grace, Headless, Journal, Json, Notify, Quiet, Workers
 
 
 def run(
@@ -16,7 +16,11 @@ def run(
     ],
     given: Annotated[
         list[str] | None,
-        typer.Option("--input", help="An argument of the workflow; may come several times.", metavar="NAME=VALUE"),
+        typer.Option(
+            "--input",
+            help="An argument of the workflow; may come several times. NAME alone: from POOLBOARD_INPUT_NAME.",
+            metavar="NAME=VALUE",
+        ),
     ] = None,
     input_json: Annotated[str | None, typer.Option(help="Arguments as one JSON object.", metavar="OBJECT")] = None,
     input_file: Annotated[
@@ -39,6 +43,9 @@ def run(
     watch: Annotated[
         bool, typer.Option("--watch", help="Whenever the file is saved, cancel the run and start a fresh one.")
     ] = False,
+    grace: Grace = None,
+    notify: Notify = None,
+    quiet: Quiet = None,
     as_json: Json = False,
 ) -> Deed:
     """Run a file's workflow (the last one defined, if none is named).
@@ -56,15 +63,18 @@ def run(
             return input_help.told(target, as_json=as_json)
         from poolboard import budget_words, cli_run, inputs, limit_words
         from poolboard.engine.launch import RunRequest
+        from poolboard.showing import Showing
 
+        inputs.hide(given or [], target)
         found = inputs.gathered(given or [], input_json, input_file)
         limits = limit_words.table(limit or [], shared_limit or [])
         budget = budget_words.table(max_duration, max_failures, max_usage or [])
-        request = RunRequest(target, found, journal, workers, slots, name, limits=limits, budget=budget)
+        request = RunRequest(target, found, journal, workers, slots, name, limits=limits, budget=budget, grace_s=grace)
+        showing = Showing(notify=notify, quiet=quiet)
         if watch:
             from poolboard import rerunning
 
-            return rerunning.rerun(request, detach=detach, as_json=as_json)
-        return cli_run.run(request, headless=headless, detach=detach, as_json=as_json)
+            return rerunning.rerun(request, detach=detach, as_json=as_json, showing=showing)
+        return cli_run.run(request, headless=headless, detach=detach, as_json=as_json, showing=showing)
 
     return act

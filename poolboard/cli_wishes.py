@@ -15,13 +15,15 @@ from poolboard.cli_options import (
     Journal,
     Json,
     Name,
+    Notify,
     OlderThan,
+    Quiet,
     Run,
     Runs,
     Why,
     Yes,
 )
-from poolboard.cli_parts import Child, Stage, Worker
+from poolboard.cli_parts import Child, Stage, WorkerPlace
 
 
 def pause(
@@ -30,7 +32,7 @@ def pause(
     name: Name = None,
     child: Child = None,
     stage: Stage = None,
-    worker: Worker = None,
+    worker: WorkerPlace = None,
     why: Why = None,
     yes: Yes = False,
     journal: Journal = None,
@@ -49,7 +51,7 @@ def pause(
         from poolboard.selection import Selection
 
         selection = Selection.of(runs, False, older_than, name)
-        wish = wishes.pause(why, parts.of(child, stage, worker))
+        wish = wishes.pause(why, parts.of(selection, child, stage, worker))
         return wishes.fulfil(journal, selection, wish, yes=yes, as_json=as_json)
 
     return act
@@ -61,7 +63,7 @@ def resume(
     name: Name = None,
     child: Child = None,
     stage: Stage = None,
-    worker: Worker = None,
+    worker: WorkerPlace = None,
     max_duration: cli_budget.MaxDuration = None,
     max_failures: cli_budget.MaxFailures = None,
     max_usage: cli_budget.MaxUsage = None,
@@ -69,6 +71,8 @@ def resume(
     accept_code: AcceptCode = False,
     yes: Yes = False,
     detach: Detach = False,
+    notify: Notify = None,
+    quiet: Quiet = None,
     journal: Journal = None,
     as_json: Json = False,
 ) -> Deed:
@@ -82,8 +86,10 @@ def resume(
         from poolboard.engine.errors import UserMistake
         from poolboard.engine.views import WHOLE
         from poolboard.selection import Selection
+        from poolboard.showing import Showing
 
-        selection, part = Selection.of(runs, False, older_than, name), parts.of(child, stage, worker)
+        selection = Selection.of(runs, False, older_than, name)
+        part = parts.of(selection, child, stage, worker)
         budget = budget_words.table(max_duration, max_failures, max_usage or [])
         if part != WHOLE and (budget or accept_code):
             raise UserMistake("limits and --accept-code are of the whole run: not with --child, --stage, --worker")
@@ -96,6 +102,7 @@ def resume(
                 budget=budget,
                 detach=detach,
                 as_json=as_json,
+                showing=Showing(notify=notify, quiet=quiet),
             )
         wish = wishes.resume(why, accept_code=accept_code, budget=budget, part=part)
         return wishes.fulfil(journal, selection, wish, yes=yes, as_json=as_json)
@@ -145,7 +152,9 @@ def cancel(
         from poolboard.selection import Selection
 
         selection = Selection.of(runs, False, older_than, name)
-        return wishes.fulfil(journal, selection, wishes.cancel(why, parts.of(child)), yes=yes, as_json=as_json)
+        return wishes.fulfil(
+            journal, selection, wishes.cancel(why, parts.of(selection, child)), yes=yes, as_json=as_json
+        )
 
     return act
 
@@ -168,6 +177,8 @@ def retry(
     accept_code: AcceptCode = False,
     yes: Yes = False,
     detach: Detach = False,
+    notify: Notify = None,
+    quiet: Quiet = None,
     journal: Journal = None,
     as_json: Json = False,
 ) -> Deed:
@@ -179,13 +190,20 @@ def retry(
     def act() -> int:
         from poolboard import cli_run, parts, wishes
         from poolboard.selection import Selection
+        from poolboard.showing import Showing
 
         # With a run named, --failed says what of it is tried again; alone it chooses runs.
         selection = Selection.of(runs, failed and not runs, older_than, name)
         chosen = parts.Chosen(child, stage, error, why)
         if len(selection.prefixes) == 1 and not selection.filters:
             return cli_run.retry(
-                journal, selection.prefixes[0], chosen, accept_code=accept_code, detach=detach, as_json=as_json
+                journal,
+                selection.prefixes[0],
+                chosen,
+                accept_code=accept_code,
+                detach=detach,
+                as_json=as_json,
+                showing=Showing(notify=notify, quiet=quiet),
             )
         wish = wishes.retry(chosen, accept_code=accept_code)
         return wishes.fulfil(journal, selection, wish, yes=yes, as_json=as_json)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import TextIO
 
 
@@ -22,6 +23,12 @@ def say_all(lines: Iterable[str]) -> None:
     sys.stdout.flush()
 
 
+def complain_of(text: str) -> None:
+    """Write the line that an error becomes; its head is red on a terminal."""
+    head = "\x1b[1;31mpoolboard:\x1b[0m" if has_colour(sys.stderr) else "poolboard:"
+    complain(f"{head} {text}")
+
+
 def complain(text: str) -> None:
     """Write one line to standard error. What cannot be written there cannot be helped."""
     if sys.stderr is None:
@@ -31,6 +38,23 @@ def complain(text: str) -> None:
         sys.stderr.flush()
     except (OSError, ValueError):
         return
+
+
+def has_colour(stream: TextIO | None) -> bool:
+    """Whether to colour what is written: to a terminal that can, and to nobody who asked for none (no-color.org)."""
+    if stream is None or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        return False
+    return stream.isatty()
+
+
+def ring(text: str) -> None:
+    """Write what rings a terminal to the one that a person sees, if there is one."""
+    for stream in (sys.stderr, sys.stdout):
+        if stream is not None and stream.isatty() and os.environ.get("TERM") != "dumb":
+            with suppress(OSError, ValueError):
+                stream.write(text)
+                stream.flush()
+            return
 
 
 def has_terminal() -> bool:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from poolboard import exit_codes, leftovers, machine, premises, shapes
-from poolboard.ailment import Ailment, trouble
+from poolboard.ailment import Ailment, fine, trouble
 from poolboard.console import say, say_all
-from poolboard.engine.folder import state_folder
+from poolboard.engine.config_file import user_path
+from poolboard.engine.config_loading import load
+from poolboard.engine.errors import UserMistake
+from poolboard.engine.folder import chosen_journal
 from poolboard.journal.errors import JournalUnusable
-from poolboard.journal.select import choose
 from poolboard.terminal_check import terminal
 from poolboard.words import shown
 
@@ -33,9 +34,12 @@ def _all(journal: str | None) -> Iterator[Ailment]:
     yield machine.python()
     yield machine.sqlite()
     yield from premises.folders()
+    yield _settings()
     path: Path | None = None
     try:
-        path = choose(journal, os.environ, state_folder() / "journal.sqlite").pool_path()
+        path = chosen_journal(journal).pool_path()
+    except UserMistake:
+        pass  # told with the settings
     except JournalUnusable as error:
         yield trouble("journal", str(error), "give the path of a file")
     if path is not None:
@@ -47,6 +51,16 @@ def _all(journal: str | None) -> Iterator[Ailment]:
     yield from terminal()
     yield from leftovers.sockets_and_announcements()
     yield leftovers.lost_processes()
+
+
+def _settings() -> Ailment:
+    try:
+        files = load().files
+    except UserMistake as mistake:
+        return trouble("settings", str(mistake), "mend it with: poolboard config edit")
+    if not files:
+        return fine("settings", f"no file; yours would be {user_path()}")
+    return fine("settings", ", ".join(str(file.path) for file in files))
 
 
 def _mended(ailment: Ailment) -> tuple[Ailment, bool | str]:

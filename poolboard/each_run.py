@@ -24,6 +24,7 @@ from poolboard.headless import Manner, follow
 from poolboard.item_teller import ItemTeller, Telling
 from poolboard.joblog import Joblog, shown
 from poolboard.session import opened, person
+from poolboard.showing import Showing
 
 if TYPE_CHECKING:
     from poolboard.engine.monitor import Monitor
@@ -46,10 +47,16 @@ class Manners:
     headless: bool = False
     detach: bool = False
     as_json: bool = False
-    quiet: bool = False
+    showing: Showing = cli_run.AS_SET
     in_order: bool = False
     joblog: Path | None = None
+    cwd: str | None = None
     budget: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def quiet(self) -> bool:
+        """Whether nothing is to be said of progress."""
+        return bool(self.showing.quiet)
 
 
 def dry_run(job: Job, source: Source, manners: Manners) -> int:
@@ -82,10 +89,9 @@ def start(job: Job, source: Source, manners: Manners) -> int:
     workers, slots = workers_and_slots(job.jobs, manners.workers or os.cpu_count() or 1)
     name = manners.name or words.shown(job.title)[:NAME_LIMIT]
     inputs = {"job": asdict(job)}
-    limits = job.limits or {}
-    budget = manners.budget
+    target, limits, budget = f"{each.__file__}:each", job.limits or {}, manners.budget
     request = RunRequest(
-        f"{each.__file__}:each", inputs, manners.journal, workers, slots, name, limits=limits, budget=budget
+        target, inputs, manners.journal, workers, slots, name, limits=limits, budget=budget, cwd=manners.cwd
     )
     run_id = asyncio.run(start_run(request))
     feeder = Feeder(template, wanted, _folder(run_id) / LIST_FILE)
@@ -197,6 +203,7 @@ class _Attendance:
             say=to_person,
             watch=self._watch,
             left=self._left,
+            notify=bool(manners.showing.notify),
             resume="poolboard each --resume",
         )
         try:
@@ -209,7 +216,7 @@ class _Attendance:
         logger = threading.Thread(target=lambda: asyncio.run(self._log_on()), name="joblog", daemon=True)
         if self._log is not None:
             logger.start()
-        code = cli_run.on_screen(self._manners.journal, self._run_id)
+        code = cli_run.on_screen(self._manners.journal, self._run_id, showing=self._manners.showing)
         self._read_on("still reading the list; ^C cuts it off")
         self._left_screen.set()
         if self._log is not None:

@@ -11,9 +11,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from poolboard import exit_codes, shapes, words
-from poolboard.console import complain, say
+from poolboard.console import complain, ring, say
 from poolboard.mending import Mender
 from poolboard.session import opened
+from poolboard.tui.bell import ringing
 
 if TYPE_CHECKING:
     from poolboard.bar import Bar
@@ -35,7 +36,7 @@ class Manner:
 
     ``say`` takes lines of text (JSON goes to stdout), ``watch`` is called with every summary before it is told of,
     ``left`` with the run's id when a signal takes us away. With a ``bar`` progress is drawn there
-    instead. ``resume`` is the command that goes on with the run.
+    instead. ``notify`` rings the terminal at the end. ``resume`` is the command that goes on with the run.
     """
 
     every_s: float = 10.0
@@ -47,6 +48,7 @@ class Manner:
     watch: Callable[[Monitor, Summary], Awaitable[None]] | None = None
     left: Callable[[str], None] = lambda run_id: complain(words.left(run_id))
     bar: Bar | None = None
+    notify: bool = False
     resume: str = "poolboard resume"
 
 
@@ -79,6 +81,7 @@ class _Follower:
         self._pace = Pace(manner.every_s)
         self._mender = Mender(monitor, run_id, self._complain)
         self._begun = False
+        self._asked: set[int] = set()
 
     async def run(self, left: asyncio.Future[int]) -> int:
         async for summary in ticks(self._monitor, self._run_id, left):
@@ -108,13 +111,17 @@ class _Follower:
             self._manner.bar.clear()
 
     def _begin(self, summary: Summary) -> None:
-        if not self._begun and not self._manner.as_json:
+        if not self._begun and not self._manner.as_json and self._manner.progress:
             self._manner.say(words.started(summary))
         self._begun = True
 
     def _tell(self, summary: Summary) -> None:
         if not self._manner.progress or exit_codes.of_status(summary.run.status) is not None:
             return
+        for prompt in summary.prompts:
+            if prompt.id not in self._asked and not self._manner.as_json:
+                self._complain(words.question(self._run_id, prompt))
+            self._asked.add(prompt.id)
         if self._manner.bar is not None:
             self._manner.bar.draw(summary)
             return
@@ -127,10 +134,15 @@ class _Follower:
 
     def _end(self, run: RunView, code: int) -> int:
         self._clear()
+        if self._manner.notify:
+            ring(ringing(run))
         if self._manner.as_json:
             say(shapes.line(shapes.of_end(run)))
             return code
-        for text in (*words.ended(run, self._manner.resume), *self._manner.tell_result(run)):
+        # Quietly a success is its result, and nothing else.
+        loud = self._manner.progress or code != exit_codes.COMPLETED
+        ended = words.ended(run, self._manner.resume) if loud else ()
+        for text in (*ended, *self._manner.tell_result(run)):
             self._manner.say(text)
         return code
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 from poolboard.engine.errors import UserMistake
+from poolboard.engine.secrets import INPUT_PREFIX
 
 #: A run's input is recorded, and no recorded value is longer than half of this.
 MOST_BYTES: Final = 2 * 1024 * 1024
@@ -31,16 +34,39 @@ def gathered(words: Sequence[str], text: str | None, file: str | None) -> dict[s
 
 
 def parse(words: Sequence[str]) -> dict[str, object]:
-    """Return the inputs by parameter name; raises UserMistake for a word that is not ``name=value``."""
+    """Return the inputs by parameter name; raises UserMistake for a word that is not ``name=value``.
+
+    A name alone takes its value from the environment: ``token`` from ``POOLBOARD_INPUT_token``.
+    """
     inputs: dict[str, object] = {}
     for word in words:
         name, equals, value = word.partition("=")
+        if not equals and name.isidentifier() and (given := os.environ.pop(INPUT_PREFIX + name, None)) is not None:
+            equals, value = "=", given
         if not equals or not name.isidentifier():
             raise UserMistake(f"--input {word!r}: write name=value, with a parameter's name")
         if name in inputs:
             raise UserMistake(f"--input {name}: given twice")
         inputs[name] = as_text(value, f"--input {name}")
     return inputs
+
+
+def hide(words: Sequence[str], target: str) -> None:
+    """Take the values off the command line if the workflow's file speaks of secrets; then this program begins anew.
+
+    All of them, for which are secret is known only once the file is loaded, and by then everybody could have read them.
+    """
+    from poolboard.hiding import begin_anew_without
+
+    file = Path(target if target.endswith(".py") else target.rpartition(":")[0])
+    speaks = False
+    with suppress(OSError, ValueError):
+        speaks = b"Secret" in file.read_bytes()
+    if speaks and any("=" in word for word in words):
+        for name, value in ((name, value) for name, equals, value in (word.partition("=") for word in words) if equals):
+            if name.isidentifier() and "\0" not in value:
+                os.environ[INPUT_PREFIX + name] = value
+        begin_anew_without("--input", words)
 
 
 def as_text(word: str, what: str) -> str:

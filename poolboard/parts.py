@@ -13,6 +13,7 @@ from poolboard.engine.errors import UserMistake
 from poolboard.engine.monitor import Monitor
 from poolboard.engine.ranges import numbers_in, parse
 from poolboard.engine.views import Acknowledgement, ChildRow, Part
+from poolboard.selection import Selection
 from poolboard.session import opened, person
 from poolboard.tui.fingerprint import group_id
 
@@ -30,17 +31,23 @@ class Chosen:
     why: str | None = None
 
 
-def of(child: str | None, stage: str | None = None, worker: int | None = None) -> Part:
-    """Return the part that the options name, the whole run for none; raises UserMistake."""
+def of(selection: Selection, child: str | None, stage: str | None = None, worker: int | None = None) -> Part:
+    """Return the part of the selected runs that the options name, the whole for none; raises UserMistake."""
     if sum(given is not None for given in (child, stage, worker)) > 1:
         raise UserMistake("--child, --stage and --worker exclude each other: say the command once for each")
+    if (child, worker) != (None, None) and (len(selection.prefixes) != 1 or selection.filters):
+        raise UserMistake("--child and --worker count in one run: name it by its id")
+    return Part(() if child is None else _children(child), stage, worker)
+
+
+def _children(word: str) -> tuple[tuple[int, int], ...]:
     try:
-        children = () if child is None else tuple(parse(child))
+        children = tuple(parse(word))
     except ValueError as error:
         raise UserMistake(f"--child: {error}") from None
     if any(first < 1 for first, _ in children):
         raise UserMistake("--child 0 is the run itself: leave --child out to act on the whole run")
-    return Part(children, stage, worker)
+    return children
 
 
 def resize(journal: str | None, prefix: str, size: Size, count: int, *, why: str | None, as_json: bool) -> int:
@@ -58,7 +65,7 @@ async def chosen_failures(monitor: Monitor, run_id: str, chosen: Chosen) -> list
     child, stage, error = chosen.child, chosen.stage, chosen.error
     if child is None and stage is None and error is None:
         return None
-    among = None if child is None else numbers_in(of(child).children)
+    among = None if child is None else numbers_in(_children(child))
     found = [
         row.n
         for row in await _failed(monitor, run_id)

@@ -20,17 +20,21 @@ from poolboard.engine.errors import UserMistake
 from poolboard.engine.launch import RunRequest, start_run, workflow_file
 from poolboard.headless import Manner, follow
 from poolboard.session import opened, person
+from poolboard.showing import Showing
 
 SAVED: Final = "its file was saved"
 #: How a follower ends that was taken away.
 LEFT: Final = (exit_codes.INTERRUPTED, exit_codes.TERMINATED, exit_codes.HANGUP)
 
 
-def rerun(request: RunRequest, *, detach: bool, as_json: bool) -> int:
+def rerun(request: RunRequest, *, detach: bool, as_json: bool, showing: Showing) -> int:
     """Run the workflow, again after each time its file is saved, until a signal; return the exit status."""
     if detach:
         raise UserMistake("--watch and --detach exclude each other: stay, or leave the run alone")
-    return asyncio.run(_rerun(request, Manner(as_json=as_json, bar=None if as_json else bar.for_terminal())))
+    showing = showing.settled(screen=False)
+    quiet, notify = bool(showing.quiet), bool(showing.notify)
+    drawn = None if as_json or quiet else bar.for_terminal()
+    return asyncio.run(_rerun(request, Manner(as_json=as_json, bar=drawn, progress=not quiet, notify=notify)))
 
 
 async def _rerun(request: RunRequest, manner: Manner) -> int:

@@ -48,15 +48,15 @@ def sockets(folder: RunFolder) -> list[Path]:
 def at_home(run_id: str, header: str) -> str:
     """Return the header of a run from elsewhere with its folder here; raises ValueError if it is none of the engine's.
 
-    What the header names is not taken over in any case: the coordinator would write there.
+    What the header names is not taken over in any case: the coordinator would write there, and run its hooks.
     """
     if not RUN_ID.fullmatch(run_id):
         raise ValueError(f"{run_id[:80]!r} is no id of a run")
     told = json.loads(header)
     if not isinstance(told, dict) or not isinstance(told.get("folder"), str):
         raise ValueError("its header names no folder: it is no run of this program")
-    here = str(RunFolder.of(run_id).path)
-    return header if told["folder"] == here else json.dumps({**told, "folder": here}, separators=(",", ":"))
+    here = {"folder": str(RunFolder.of(run_id).path), "hooks": {}}
+    return header if told | here == told else json.dumps({**told, **here}, separators=(",", ":"))
 
 
 def forget(run_id: str, header: str) -> str | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,10 +13,9 @@ from poolboard import exit_codes, run_folders, shapes
 from poolboard.ages import age_ms
 from poolboard.console import complain, say, say_all
 from poolboard.engine.errors import UserMistake
-from poolboard.engine.folder import RunFolder, make_private, state_folder
+from poolboard.engine.folder import RunFolder, chosen_journal, make_private, state_folder
 from poolboard.journal.errors import LeaseHeld, Refused
 from poolboard.journal.pruning import OldRun, Pruned
-from poolboard.journal.select import choose
 from poolboard.session import opened
 from poolboard.tui.units import count, several, size
 from poolboard.words import shown
@@ -196,7 +194,7 @@ def _import_file(path: Path, file: str) -> Imported:
 @contextmanager
 def _chosen(journal: str | None) -> Iterator[Path]:
     """Give the file of the journal in force; errors say who chose it, and a refusal is the mistake that it is here."""
-    selection = choose(journal, os.environ, state_folder() / "journal.sqlite")
+    selection = chosen_journal(journal)
     path = selection.pool_path()
     try:
         with selection.named():

@@ -12,7 +12,7 @@ from poolboard.tui.text import width as cell_width
 from poolboard.tui.units import clock_time, count, duration, eta, milliseconds, rate, several, size
 
 if TYPE_CHECKING:
-    from poolboard.engine.views import RunView, Summary
+    from poolboard.engine.views import PromptNote, RunView, Summary
 
 #: Longer text of data is cut on a line of ours; ``--json`` gives it whole.
 MAX_CELLS = 2000
@@ -109,12 +109,23 @@ def status(summary: Summary) -> Iterator[str]:
                 for s in summary.stages
             ],
         )
+    for one in summary.limits:
+        used = f"{one.in_use} of {one.most} in use" if one.per_s is None else one.text
+        yield f"limit        {one.name}: {used}, {one.waiting} waiting"
+    for prompt in summary.prompts:
+        yield f"asks         {question(run.run_id, prompt)}"
     for alert in summary.alerts:
         yield f"alert        {shown(alert)}"
     if run.error:
         yield f"error        {shown(run.error)}"
     if run.result is not None:
         yield f"result       {shown(run.result)}"
+
+
+def question(run_id: str, prompt: PromptNote) -> str:
+    """Return a question that waits for a person, in one line, and how to answer it."""
+    who = f"child {prompt.n}" if prompt.n else "the root"
+    return f"{who} asks: {shown(prompt.message)} (poolboard answer {run_id[:8]} {prompt.id} …)"
 
 
 def runs(found: Sequence[RunView], now_ms: int) -> Iterator[str]:

@@ -10,7 +10,17 @@ from typing import Final, NoReturn
 from pydantic import BaseModel, ConfigDict
 
 from poolboard.engine.errors import UserMistake
-from poolboard.engine.views import Acknowledgement, ChildPage, ChildRow, ChildView, Cursor, EventView, RunView, Summary
+from poolboard.engine.views import (
+    Acknowledgement,
+    ChildPage,
+    ChildRow,
+    ChildView,
+    Cursor,
+    EventView,
+    PromptView,
+    RunView,
+    Summary,
+)
 
 FILE: Final = Path(__file__).with_name("recording.json")
 
@@ -91,6 +101,18 @@ class Replay:
 
     async def set_workers(self, run_id: str, count: int, by: str = "user") -> Acknowledgement:
         self._refuse()
+
+    async def set_limit(self, run_id: str, name: str, text: str, by: str = "user") -> Acknowledgement:
+        self._refuse()
+
+    async def prompts(self, run_id: str | None = None) -> list[PromptView]:
+        return []
+
+    async def answer(self, run_id: str, prompt: int, answer: str, by: str = "user") -> Acknowledgement:
+        self._refuse()
+
+    async def why(self, run_id: str, n: int) -> str:
+        return ""
 
     async def events(self, run_id: str, after_seq: int = 0, limit: int = 500) -> list[EventView]:
         later = [event for event in self.recording.events if event.seq > after_seq]

@@ -58,7 +58,7 @@ def test_every_option_in_the_command_table_exists() -> None:
 
 def test_every_command_takes_a_journal_and_speaks_json() -> None:
     for name, options in commands().items():
-        assert {"--journal", "--json"} <= options, name
+        assert {"--journal", "--json"} <= options or name in ("help", "man"), name
 
 
 def test_the_table_of_exit_codes_is_the_programs() -> None:
@@ -119,3 +119,10 @@ def test_the_workflow_of_the_readme_runs_as_printed(poolboard: Callable[..., Ans
 )
 def test_no_page_names_the_machine_it_was_written_on(name: str) -> None:
     assert str(ROOT) not in (ROOT / name).read_text()
+
+
+def test_the_readme_lists_every_setting_and_no_other() -> None:
+    from poolboard.engine.config import NAMES
+
+    named = {name.strip("[]") for row in table("Setting") for name in re.findall(r"`([^`]+)`", row[0])}
+    assert named == set(NAMES)

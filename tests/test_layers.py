@@ -93,6 +93,8 @@ def test_the_screen_and_the_command_line_see_the_journal_through_the_monitor_alo
         "poolboard.journal.states",
     }
     starters = {
+        "poolboard.engine.config",
+        "poolboard.engine.config_loading",
         "poolboard.engine.launch",
         "poolboard.engine.authoring",
         "poolboard.engine.context",
@@ -100,13 +102,14 @@ def test_the_screen_and_the_command_line_see_the_journal_through_the_monitor_alo
         "poolboard.engine.result",
     }
     #: The tools that look after files and processes themselves, whether or not a run is there.
-    caretakers = {"doctor", "leftovers", "machine", "premises", "run_folders", "upkeep", "deletion"}
+    caretakers = {"completion", "configuration", "doctor", "leftovers", "machine", "premises", "run_folders", "upkeep"}
     #: What hands a run on reads more of it than a screen shows.
-    caretakers |= {"spans", "run_export", "run_facts", "report_page", "report_pictures"}
+    caretakers |= {"deletion", "spans", "run_export", "run_facts", "report_page", "report_pictures"}
     #: ``each`` keeps files of its own in its run's folder, beside the logs.
     own_files = {
         "each_run": {"poolboard.engine.folder"},
         "item_files": {"poolboard.engine.logs"},
+        "inputs": {"poolboard.engine.secrets"},
         # Turns a program's values into inputs, and reads thousands of results back as typed values.
         "pool": {
             "poolboard.engine",

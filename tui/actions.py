@@ -9,10 +9,12 @@ from textual.binding import Binding
 
 from .action import Action, Scope
 from .reasons import (
+    no_answer,
     no_cancel,
     no_cell,
     no_fewer_workers,
     no_hold,
+    no_limit,
     no_log,
     no_more_workers,
     no_pause,
@@ -105,6 +107,17 @@ ACTIONS: Final[tuple[Action, ...]] = (
     Action("view_4", "4", "slots", "show what every slot is doing", ("board",), call="view(4)"),
     Action("view_5", "5", "timeline", "show the newest children as bars over time", ("board",), call="view(5)"),
     Action("view_6", "6", "journal", "show the journal's events as they come", ("board",), call="view(6)"),
+    Action("view_7", "7", "limits", "show the limits, who has them and who waits", ("board",), call="view(7)"),
+    Action("view_8", "8", "prompts", "show the questions that wait for a person", ("board",), call="view(8)"),
+    Action("answer", "a", "answer", "answer what the run asks", _LISTS, reason=no_answer),
+    Action(
+        "change_limit",
+        "e",
+        "change limit",
+        "Limits tab: make the limit under the cursor another one",
+        ("board",),
+        reason=no_limit,
+    ),
     Action(
         "timeline_by",
         "t",

@@ -70,6 +70,7 @@ class PoolboardApp(App[int]):
         ascii: bool | None = None,
         source: Source | None = None,
         hints: bool = True,
+        notify: bool = False,
     ) -> None:
         self._folder: Final = config_folder()
         ours = load_themes()
@@ -80,11 +81,12 @@ class PoolboardApp(App[int]):
         damage = self.preferences.damage
         self._notices = [*([damage] if damage else []), *problems]
         remembered = self.preferences.theme if self.preferences.theme in self._themes else None
-        chosen = choose_theme(theme or os.environ.get("POOLBOARD_THEME") or remembered, self._themes)
+        chosen = choose_theme(theme or remembered, self._themes)
         super().__init__()
         self._journal: Final = journal
         self._run_id: Final = run_id
         self._read_only: Final = read_only
+        self._notify: Final = notify
         self._clock: Final = clock or Clock()
         self._pace: Final = pace or pace_for()
         self._ascii: Final = wants_ascii() if ascii is None else ascii
@@ -110,7 +112,16 @@ class PoolboardApp(App[int]):
             return
         person = os.environ.get("USER") or os.environ.get("LOGNAME") or f"uid {os.getuid()}"
         session = Session(
-            source, self._clock, self._pace, self._ascii, self._read_only, self.preferences, person, home, self._hints
+            source,
+            self._clock,
+            self._pace,
+            self._ascii,
+            self._read_only,
+            self.preferences,
+            person,
+            home,
+            self._hints,
+            self._notify,
         )
         await self.push_screen(RunsScreen(session))
         if home is not None:
@@ -160,14 +171,24 @@ class PoolboardApp(App[int]):
             await self._source.close()
 
 
-def run_dashboard(journal: str | None = None, run_id: str | None = None, read_only: bool = False) -> int:
+def run_dashboard(
+    journal: str | None = None,
+    run_id: str | None = None,
+    read_only: bool = False,
+    *,
+    theme: str | None = None,
+    ascii: bool | None = None,
+    notify: bool = False,
+) -> int:
     """Show the dashboard until the person leaves; returns the exit code.
+
+    ``theme`` None is the one that was chosen last, ``ascii`` None is as the locale says.
 
     0: left or detached; 143, 129, 131: ended by SIGTERM, SIGHUP, SIGQUIT; 1: a fault in the dashboard, its traceback
     on stderr after the terminal was given back. Raises UserMistake, JournalUnusable, StorageUnavailable.
     """
     memory.begin()
-    app = PoolboardApp(journal, run_id, read_only=read_only)
+    app = PoolboardApp(journal, run_id, theme=theme, read_only=read_only, ascii=ascii, notify=notify)
     try:
         app.run()
     finally:

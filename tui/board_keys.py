@@ -7,13 +7,12 @@ from typing import Any, Final
 
 from textual.worker import Worker
 
-from poolboard.engine.views import EventView, Summary
+from poolboard.engine.views import EventView, PromptNote, Summary
 
 from .board_lists import VIEWS, BoardLists, View
 from .child_screen import ChildScreen
 from .columns import Look
 from .confirm_screen import ConfirmScreen
-from .control_screen import ControlScreen
 from .event_screen import EventScreen
 from .failures import FailureGroup
 from .feed import Feed
@@ -21,12 +20,13 @@ from .filter_bar import FilterBar
 from .held import is_held
 from .questions import cancel_children_question
 from .session import Session
+from .sharing_keys import SharingKeys
 from .table import Table
 from .units import several
 from .worker_wish import WorkerWish
 
 
-class BoardKeys(ControlScreen):
+class BoardKeys(SharingKeys):
     """The board's actions. What it shows, and when, is the board's own."""
 
     def __init__(self, session: Session, run_id: str, short_id: str) -> None:
@@ -84,6 +84,8 @@ class BoardKeys(ControlScreen):
             self._show_group(row)
         elif isinstance(row, EventView):
             self.app.push_screen(EventScreen(row))
+        elif isinstance(row, PromptNote):
+            self.perform("answer")
         elif (n := self._lists.current_child()) is not None:
             self.app.push_screen(ChildScreen(self.session, self.run_id, n, self._short_id))
 
@@ -143,6 +145,16 @@ class BoardKeys(ControlScreen):
 
     def list_in_front(self) -> Table[Any]:
         return self._lists.front
+
+    # -- questions and limits
+
+    def wanted_prompt(self) -> tuple[str, int | None]:
+        row = self._lists.front.current() if self._lists.view == "prompts" else None
+        return self.run_id, row.id if isinstance(row, PromptNote) else None
+
+    def do_change_limit(self) -> None:
+        if (limit := self._lists.current_limit()) is not None:
+            self.ask_limit(self.run_id, limit)
 
     # -- the run
 

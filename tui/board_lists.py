@@ -9,15 +9,17 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.widgets import ContentSwitcher
 
-from poolboard.engine.views import ActiveView, ChildRow, Part, StageView, Summary, WorkerView
+from poolboard.engine.views import ActiveView, ChildRow, LimitView, Part, PromptNote, StageView, Summary, WorkerView
 
 from .child_list import CHILD_COLUMNS, CHILD_SHAPE
 from .columns import Look
 from .event_log import EventLog
 from .failure_list import FAILURE_COLUMNS, FAILURE_SHAPE
 from .failures import FailureGroup, Failures
+from .limit_list import LIMIT_COLUMNS, LIMIT_SHAPE, LimitLine, limit_lines
 from .line import Line, Piece, Sides
 from .list_line import list_line
+from .prompt_list import PROMPT_COLUMNS, PROMPT_SHAPE
 from .query import Query
 from .rows import Rows
 from .stage_list import STAGE_COLUMNS, STAGE_SHAPE
@@ -26,8 +28,10 @@ from .timeline_view import TimelineView
 from .units import count
 from .worker_list import SLOT_COLUMNS, SLOT_SHAPE, WORKER_COLUMNS, WORKER_SHAPE
 
-View = Literal["children", "failures", "workers", "slots", "timeline", "journal"]
+View = Literal["children", "failures", "workers", "slots", "timeline", "journal", "limits", "prompts"]
 VIEWS: Final[tuple[View, ...]] = get_args(View)
+#: Tabs of what most runs have none of: they are named once there is something in them.
+_RARE: Final[frozenset[View]] = frozenset({"limits", "prompts"})
 _READING: Final = ("", "Reading the journal…")
 
 
@@ -60,6 +64,12 @@ class BoardLists(Vertical):
         self._slots = Table(Rows[ActiveView](SLOT_SHAPE), SLOT_COLUMNS, id="slots", empty=nobody, ascii=ascii)
         self.timeline: Final = TimelineView(id="timeline", ascii=ascii)
         self.events: Final = EventLog(id="journal", ascii=ascii)
+        none = ("", "This run has no limits.")
+        self._limits = Table(Rows[LimitLine](LIMIT_SHAPE), LIMIT_COLUMNS, id="limits", empty=none, ascii=ascii)
+        quiet = ("", "Nothing waits for an answer.")
+        self._prompts = Table(Rows[PromptNote](PROMPT_SHAPE), PROMPT_COLUMNS, id="prompts", empty=quiet, ascii=ascii)
+        self.limits: tuple[LimitView, ...] = ()
+        self._asking = 0
         self._filters: dict[View, str] = {}
 
     def compose(self) -> ComposeResult:
@@ -72,6 +82,8 @@ class BoardLists(Vertical):
             yield self._slots
             yield self.timeline
             yield self.events
+            yield self._limits
+            yield self._prompts
 
     # -- what comes in
 
@@ -87,6 +99,9 @@ class BoardLists(Vertical):
         self.failures_table.rows.replace(self.failures.groups())
         self._workers.rows.replace(summary.workers)
         self._slots.rows.replace(summary.active)
+        self.limits, self._asking = summary.limits, summary.run.prompts
+        self._limits.rows.replace(list(limit_lines(summary.limits)))
+        self._prompts.rows.replace(summary.prompts)
         self._stages.settle(look)
         self.settle_front(look)
 
@@ -147,7 +162,7 @@ class BoardLists(Vertical):
         """Say whether the cursor is on something that can be opened."""
         if self.front.rows.group(self.front.rows.cursor) is not None:
             return True
-        if self.view in ("failures", "journal"):
+        if self.view in ("failures", "journal", "prompts"):
             return self.front.current() is not None
         return self.current_child() is not None
 
@@ -169,10 +184,19 @@ class BoardLists(Vertical):
         """Return the number of the child under the cursor; None where the list shows no children."""
         if self.view == "timeline":
             return self.timeline.current_child()
+        if self.view == "limits":
+            line = self._limits.current()
+            return None if line is None else line.n
         if self.view not in ("children", "slots"):
             return None
         row = self.children_table.current() if self.view == "children" else self._slots.current()
         return None if row is None else row.n
+
+    def current_limit(self) -> LimitView | None:
+        """Return the limit under the cursor, or the one that who is under the cursor waits for."""
+        line = self._limits.current() if self.view == "limits" else None
+        name = "" if line is None else line.key.partition("/")[0]
+        return next((limit for limit in self.limits if limit.name == name), None)
 
     def _tabs(self, cells: int) -> Sides:
         amounts: dict[View, int] = {
@@ -180,13 +204,19 @@ class BoardLists(Vertical):
             "failures": len(self.failures),
             "workers": self._workers.rows.total,
             "slots": self._slots.rows.total,
+            "limits": len(self.limits),
+            "prompts": self._asking,
         }
         title: list[Piece] = []
         for place, name in enumerate(VIEWS):
             here = name == self.view
+            if name in _RARE and not amounts[name] and not here:
+                continue
             style, keep = ("bold $foreground underline", 9) if here else ("$quiet", 6 - place)
             if name == "failures" and amounts[name] and not here:
                 style = "$state-failed"
+            if name == "prompts" and amounts[name] and not here:
+                style, keep = "bold $state-asking", 8
             action = f"view_{place + 1}"
             title.append(Piece(str(place + 1), "bold $primary", keep, action))
             title.append(Piece(" ", "", keep, action, glued=True))

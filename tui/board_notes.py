@@ -5,7 +5,7 @@ from __future__ import annotations
 from poolboard.engine.views import Summary
 
 from .line import Piece, Sides
-from .units import age, count, duration
+from .units import age, count, duration, several
 
 
 def banner(summary: Summary | None, trouble: str, age_s: float) -> Sides:
@@ -13,8 +13,10 @@ def banner(summary: Summary | None, trouble: str, age_s: float) -> Sides:
     if trouble:
         shown = f"shown is what was read {age(age_s)}" if summary else "nothing was read yet"
         return Sides([Piece(f"cannot read: {trouble}", "bold $error", 9)], [Piece(shown, "$error", 5)])
-    if summary is None or summary.coordinator.alive:
+    if summary is None:
         return Sides([])
+    if summary.coordinator.alive:
+        return _asking(summary)
     run = summary.run
     if run.status == "crashed":
         words = "the coordinator is gone: nothing moves"
@@ -28,6 +30,15 @@ def banner(summary: Summary | None, trouble: str, age_s: float) -> Sides:
     if run.status in ("stopped", "blocked") and run.resumable:
         return Sides([Piece(f"the run is {run.status}: p resumes it", "$warning", 9)])
     return Sides([])
+
+
+def _asking(summary: Summary) -> Sides:
+    """Return that the run waits for a person, if it does."""
+    asked = summary.run.prompts
+    if not asked:
+        return Sides([])
+    words = f"{several(asked, 'question waits', 'questions wait')} for an answer"
+    return Sides([Piece(f"? {words}", "bold $state-asking", 9), Piece("a answers", "$state-asking", 8)])
 
 
 def frozen_note(frozen_s: float, changes: int) -> Sides:

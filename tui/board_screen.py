@@ -13,6 +13,7 @@ from poolboard.engine.views import Summary
 from . import memory
 from .action import Scope, Situation
 from .actions import bindings
+from .bell import comes_to_rest, ring
 from .board_header import BoardHeader
 from .board_keys import BoardKeys
 from .board_notes import banner, frozen_note
@@ -80,8 +81,12 @@ class BoardScreen(BoardKeys):
         if now_s - self._rated_at_s >= _RATE_EVERY_S:
             self._rates.append(message.summary.rate_per_s)
             self._rated_at_s = now_s
+        before = self.summary.run.status if self.summary else None
         self.summary, self._read_at_s = message.summary, now_s
+        if self.session.notify and comes_to_rest(before, message.summary.run.status):
+            ring(self.app, message.summary.run)
         self._tell_restart(message.summary)
+        self.meet_prompts(message.summary, in_sight=not self._hidden and self._frozen_at_s is None)
         self._soon()
 
     def _tell_restart(self, summary: Summary) -> None:

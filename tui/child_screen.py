@@ -48,7 +48,7 @@ class ChildScreen(ChildLogKeys):
         self._feed: Final = Feed(session.monitor, self.post_message, session.clock, session.pace)
         self._view = "stage"
         self._chosen = False
-        self._trouble = ""
+        self._trouble = self._waits = ""
         self._frozen = False
 
     def compose(self) -> ComposeResult:
@@ -72,8 +72,8 @@ class ChildScreen(ChildLogKeys):
     def on_child_read(self, message: ChildRead) -> None:
         if self._frozen:
             return
-        changed = message.child != self.child
-        before, self.child = self.child, message.child
+        changed = message.child != self.child or message.waits != self._waits
+        before, self.child, self._waits = self.child, message.child, message.waits
         if not changed:
             return
         if self._view == "log" and self._new_files(before):
@@ -153,6 +153,8 @@ class ChildScreen(ChildLogKeys):
             return Sides([Piece(f"cannot read: {self._trouble}", "bold $error")])
         if self.child is not None and self.child.row.error:
             return Sides([Piece(self.child.row.error, "$error")])
+        if self._waits and not self._frozen:
+            return Sides([Piece(self._waits, "$state-waiting")])
         return Sides([Piece("display frozen: Z goes on", "bold $warning")] if self._frozen else [])
 
     def _tabs(self, cells: int) -> Sides:

@@ -97,7 +97,8 @@ class Feed:
 
         async def read() -> None:
             child = await self._monitor.child(run_id, n)
-            self._post(ChildRead(child))
+            waits = await self._monitor.why(run_id, n) if child.row.state == "waiting" else ""
+            self._post(ChildRead(child, waits))
             await self._changed(_IDLE_S, _ENDED_S if child.row.state in SETTLED_WORK else _LIVE_CHILD_S)
 
         await self._for_ever(read)

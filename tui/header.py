@@ -45,6 +45,8 @@ def status_words(summary: Summary) -> str:
         return f"{word} {summary.parked}/{summary.in_flight}"
     if run.status == "paused":
         return f"{word} {count(run.children.done)}/{count(run.children.total)}"
+    if run.prompts and run.status == "awaiting_input":
+        return f"{word} {count(run.prompts)}"
     if run.status in ("crashed", "stopped", "blocked") and run.resumable:
         return f"{word} · resumable"
     return word

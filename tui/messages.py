@@ -36,6 +36,8 @@ class ChildRead(Message):
     """The child on screen, read again."""
 
     child: ChildView
+    #: Why it waits, as far as its coordinator says so.
+    waits: str = ""
 
 
 @dataclass

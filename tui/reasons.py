@@ -116,3 +116,20 @@ def no_log(situation: Situation) -> str | None:
 def no_search(situation: Situation) -> str | None:
     """Say why there is no match to go to."""
     return no_log(situation) or (None if situation.searched else "nothing is searched for: / does")
+
+
+def no_answer(situation: Situation) -> str | None:
+    """Say why there is nothing to answer."""
+    run = situation.run
+    if run is None or situation.read_only:
+        return needs_run(situation)
+    if not run.prompts:
+        return "nothing waits for an answer"
+    return None if run.status in _PAUSABLE or run.status in ("pausing", "paused") else f"the run is {run.status}"
+
+
+def no_limit(situation: Situation) -> str | None:
+    """Say why no limit can be changed."""
+    if situation.read_only or situation.run is None:
+        return needs_run(situation)
+    return None if situation.view == "limits" else "only in the Limits tab"

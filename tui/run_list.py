@@ -161,6 +161,8 @@ def _glyph(row: RunView, look: Look) -> Cell:
 
 def _status(row: RunView, look: Look) -> Cell:
     mark = RUN_MARKS[row.status]
+    if row.prompts and row.status == "awaiting_input":
+        return Cell(f"asks {count(row.prompts)}", mark.tone)
     return Cell(mark.word, mark.tone)
 
 

@@ -14,7 +14,6 @@ from .action import Scope, Situation
 from .actions import bindings
 from .board_screen import BoardScreen
 from .columns import Look
-from .control_screen import ControlScreen
 from .feed import Feed
 from .filter_bar import FilterBar
 from .glyphs import ACTIVE
@@ -25,6 +24,7 @@ from .rows import Rows
 from .run_list import RUN_SHAPE, run_columns, short_ids
 from .run_rates import RunRates
 from .session import Session
+from .sharing_keys import SharingKeys
 from .table import Table
 from .units import several
 
@@ -44,7 +44,7 @@ _QUIET_S: Final = 20.0
 _SECONDS_SHOWN_MS: Final = 60_000
 
 
-class RunsScreen(ControlScreen):
+class RunsScreen(SharingKeys):
     """The list of root runs; enter opens a run's board."""
 
     SCOPE: ClassVar[Scope] = "runs"

@@ -15,6 +15,7 @@ class Session:
     """One sitting at the dashboard. ``home`` is the run that it was opened for, None for the list of runs.
 
     ``person`` is who the journal will name for what is asked here; ``preferences`` are what is remembered of them.
+    ``notify`` rings the terminal when a run on screen comes to rest.
     """
 
     monitor: Source
@@ -26,3 +27,4 @@ class Session:
     person: str = "user"
     home: str | None = None
     hints: bool = True
+    notify: bool = False

@@ -6,7 +6,17 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Protocol
 
-from poolboard.engine.views import Acknowledgement, ChildPage, ChildView, Cursor, EventView, Part, RunView, Summary
+from poolboard.engine.views import (
+    Acknowledgement,
+    ChildPage,
+    ChildView,
+    Cursor,
+    EventView,
+    Part,
+    PromptView,
+    RunView,
+    Summary,
+)
 
 
 class Source(Protocol):
@@ -48,6 +58,14 @@ class Source(Protocol):
     async def retry(self, run_id: str, by: str = ..., why: str | None = ...) -> Acknowledgement: ...
 
     async def set_workers(self, run_id: str, count: int, by: str = ...) -> Acknowledgement: ...
+
+    async def set_limit(self, run_id: str, name: str, text: str, by: str = ...) -> Acknowledgement: ...
+
+    async def prompts(self, run_id: str | None = ...) -> list[PromptView]: ...
+
+    async def answer(self, run_id: str, prompt: int, answer: str, by: str = ...) -> Acknowledgement: ...
+
+    async def why(self, run_id: str, n: int) -> str: ...
 
     async def events(self, run_id: str, after_seq: int = ..., limit: int = ...) -> list[EventView]: ...
 

@@ -46,9 +46,6 @@ def restore() -> None:
 
 
 def wants_ascii() -> bool:
-    """Say whether only ASCII can be shown: asked for by ``POOLBOARD_ASCII``, or by the locale."""
-    asked = os.environ.get("POOLBOARD_ASCII")
-    if asked is not None:
-        return asked.lower() not in ("", "0", "false", "no", "off")
+    """Say whether only ASCII can be shown here, by the locale."""
     encoding = (sys.__stdout__.encoding if sys.__stdout__ else None) or "utf-8"
     return "utf" not in encoding.lower()

@@ -129,10 +129,11 @@ def load_themes() -> dict[str, ThemeFile]:
     return found
 
 
-def choose_theme(wanted: str | None, themes: dict[str, ThemeFile]) -> str:
-    """Return the theme's name; raises UserMistake for one that does not exist."""
+def choose_theme(wanted: str | None, themes: dict[str, ThemeFile], source: str = "") -> str:
+    """Return the theme's name; raises UserMistake for one that does not exist, naming who wanted it."""
     if wanted is None:
         return DEFAULT_THEME
     if wanted not in themes:
-        raise UserMistake(f"no theme named {wanted!r}: there are {', '.join(sorted(themes))}")
+        chosen_by = f" ({source})" if source else ""
+        raise UserMistake(f"no theme named {wanted!r}{chosen_by}: there are {', '.join(sorted(themes))}")
     return wanted

@@ -10,7 +10,8 @@ from watchfiles import awatch
 
 from poolboard.engine.errors import UserMistake
 
-from .theme import ThemeFile, parse_theme
+from .settings import config_folder
+from .theme import ThemeFile, load_themes, parse_theme
 
 _MOST: Final = 100
 _LIMIT_BYTES: Final = 65_536
@@ -34,6 +35,13 @@ def load_user_themes(folder: Path, taken: Container[str]) -> tuple[dict[str, The
             else:
                 found[theme.name] = theme
     return found, problems
+
+
+def all_themes() -> tuple[dict[str, ThemeFile], list[str]]:
+    """Return every theme by name, ours and the person's, and one sentence per file that is none."""
+    ours = load_themes()
+    theirs, problems = load_user_themes(config_folder() / "themes", ours)
+    return ours | theirs, problems
 
 
 async def saved(folder: Path) -> AsyncIterator[None]:

@@ -12,7 +12,7 @@ from typing import Final
 from poolboard.engine.errors import EngineError
 from poolboard.journal.errors import JournalError
 
-from . import attach, commands, demo, each, journal, keys, machine, pool, report
+from . import attach, commands, demo, each, growth, journal, keys, limits, machine, pool, report
 from .figure import Section, Unmeasured
 from .peers import section as peers
 
@@ -22,8 +22,10 @@ SECTIONS: Final[dict[str, Callable[[], Awaitable[Section]]]] = {
     "demo": demo.measure,
     "attach": attach.measure,
     "keys": keys.measure,
+    "limits": limits.measure,
     "each": each.measure,
     "commands": commands.measure,
+    "growth": growth.measure,
     "peers": peers.measure,
 }
 FOLDER: Final = Path(__file__).parent

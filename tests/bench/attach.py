@@ -24,8 +24,8 @@ async def measure(children: int = 10_000, rounds: int = 5) -> Section:
     with scene() as here:
         run_id = await _made(here, children)
         for _ in range(rounds):
-            reads.append(await _read(here, run_id))
-            counted_s, listed_s = _watch(here, run_id, children)
+            reads.append(await read_all(here, run_id))
+            counted_s, listed_s = first_frames(here, run_id, children)
             counts.append(counted_s)
             lists.append(listed_s)
     return Section(
@@ -50,7 +50,8 @@ async def _made(here: Scene, children: int) -> str:
     return run_id
 
 
-async def _read(here: Scene, run_id: str) -> float:
+async def read_all(here: Scene, run_id: str) -> float:
+    """Return how many seconds it takes to read every child of a run, from opening the journal."""
     started_s = time.perf_counter()
     monitor = await Monitor.open(str(here.journal))
     try:
@@ -60,7 +61,8 @@ async def _read(here: Scene, run_id: str) -> float:
         await monitor.close()
 
 
-def _watch(here: Scene, run_id: str, children: int) -> tuple[float, float]:
+def first_frames(here: Scene, run_id: str, children: int) -> tuple[float, float]:
+    """Return after how many seconds ``poolboard watch`` shows the count of a run, and its list of children."""
     terminal = Terminal(here, "watch", run_id)
     try:
         counted, listed = terminal.first_frames(f"{children:,} of {children:,}", ROW, limit_s=FRAME_LIMIT_S)

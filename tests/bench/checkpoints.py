@@ -16,7 +16,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from poolboard.journal import queue
-from poolboard.journal.driver import Connection, connect
+from poolboard.journal.driver import Connection, Synchronous, connect
 from poolboard.journal.model import Checkpoint, Lease, NewRun, NewWork, Token
 from poolboard.journal.sqlite import SqliteJournal
 
@@ -45,8 +45,11 @@ def checkpoint(serial: int) -> Checkpoint:
     return Checkpoint(key, "measure", json.dumps(value), at, at + 9, 9.5)
 
 
-async def _prepared(path: Path, children: int) -> tuple[SqliteJournal, Lease, list[Token]]:
-    journal = await SqliteJournal.open(path)
+async def prepared(
+    path: Path, children: int, synchronous: Synchronous = "FULL"
+) -> tuple[SqliteJournal, Lease, list[Token]]:
+    """Return a new journal with a run that is held, and so many of its children claimed."""
+    journal = await SqliteJournal.open(path, synchronous=synchronous)
     await journal.create_run(NewRun("bench", "bench", "/", "{}"))
     lease = await journal.acquire_lease("bench", "bench")
     await journal.transact(lambda tx: queue.enqueue(tx, lease, None, [NewWork("root", "bench", "root", "{}")]))
@@ -123,13 +126,17 @@ def _rounds(callers: int, rounds: int, members: int) -> Iterator[list[list[Check
 
 
 async def checkpoints_per_second(
-    folder: Path, callers: int, rounds: int = 5, members: int = MEMBERS_PER_ROUND
+    folder: Path,
+    callers: int,
+    rounds: int = 5,
+    members: int = MEMBERS_PER_ROUND,
+    synchronous: Synchronous = "FULL",
 ) -> Rates:
     """Return the rates of so many rounds in two new journals inside a folder."""
-    journal, lease, tokens = await _prepared(folder / f"ours-{callers}.sqlite", callers)
-    other, raw_lease, raw_tokens = await _prepared(folder / f"raw-{callers}.sqlite", callers)
+    journal, lease, tokens = await prepared(folder / f"ours-{callers}.sqlite", callers, synchronous)
+    other, raw_lease, raw_tokens = await prepared(folder / f"raw-{callers}.sqlite", callers, synchronous)
     await other.close()
-    connection = connect(folder / f"raw-{callers}.sqlite", readonly=False)
+    connection = connect(folder / f"raw-{callers}.sqlite", readonly=False, synchronous=synchronous)
     connection.execute("PRAGMA wal_autocheckpoint = 2000")
     ours: list[float] = []
     raw: list[float] = []

@@ -35,3 +35,17 @@ async def of_one_stage(ctx: Context, count: int) -> int:
 async def of_three_stages(ctx: Context, count: int) -> int:
     """A fan-out of so many children of three stages."""
     return len(await ctx.map(three_stages, list(range(count))))
+
+
+@workflow
+async def many_stages(ctx: Context, n: int, stages: int) -> int:
+    """So many recorded stages, each waiting for the one before."""
+    for step in range(stages):
+        await ctx.stage(nothing, n + step)
+    return n
+
+
+@workflow
+async def of_many_stages(ctx: Context, count: int, stages: int) -> int:
+    """A fan-out of so many children of so many stages."""
+    return len(await ctx.map(many_stages, [{"n": n, "stages": stages} for n in range(count)]))

@@ -80,10 +80,10 @@ class Scene:
             raise Unmeasured(f"{name} ended with {process.returncode}: {' '.join(last)}")
         return out or b""
 
-    async def fan_out(self, workflow: str, count: int, workers: int, slots: int) -> str:
+    async def fan_out(self, workflow: str, count: int, workers: int, slots: int, *inputs: str) -> str:
         """Start a detached run of ``count`` children, as a person does, and return its id."""
         size = ["--workers", str(workers), "--slots", str(slots)]
-        target = [f"{NOOP}:{workflow}", "--input", f"count={count}"]
+        target = [f"{NOOP}:{workflow}", *(word for given in (f"count={count}", *inputs) for word in ("--input", given))]
         process = self.spawn("run", *target, *size, "--detach", "--json", out=subprocess.PIPE)
         return str(json.loads(await self.ended(process, "poolboard run"))["run_id"])
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.bench import __main__ as bench
-from tests.bench import attach, commands, demo, each, executor, journal, keys, machine, pool, report
+from tests.bench import attach, commands, demo, each, executor, journal, keys, limits, machine, pool, report
 from tests.bench.figure import Figure, Section, Unmeasured, percentile
 from tests.bench.peers import section as peers
 from tests.bench.peers.catalog import EXECUTOR, OURS, Peer
@@ -29,6 +29,7 @@ PAINTED = "\x1b[14;1H\x1b[1;38;2;213;219;230m\u258c \x1b[0m✗\x1b[0m  1,674\x1b
         pytest.param(partial(demo.measure, limit=5, rounds=1), id="demo"),
         pytest.param(partial(attach.measure, children=30, rounds=1), id="attach"),
         pytest.param(partial(keys.measure, presses=3, idle_presses=3), id="keys"),
+        pytest.param(partial(limits.measure, rounds=1), id="limits"),
         pytest.param(partial(each.measure, items=6, rounds=1, many=12, few=6), id="each"),
         pytest.param(partial(commands.measure, runs=20, rounds=1), id="commands"),
     ],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from poolboard.engine.admission import Admission
@@ -265,6 +265,7 @@ STEPS = st.lists(
 )
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(STEPS)
 def test_nothing_is_ever_over_its_limit_order_is_kept_and_in_the_end_everyone_is_served(
     steps: list[tuple[str, object]],
@@ -319,6 +320,7 @@ def test_nothing_is_ever_over_its_limit_order_is_kept_and_in_the_end_everyone_is
         assert [c for c in granted if name in needs[c]] == among
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.integers(1, 200))
 def test_a_decision_looks_at_the_heads_of_queues_alone_however_many_wait(waiting: int) -> None:
     pool = limits(gpu=1)

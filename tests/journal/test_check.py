@@ -163,6 +163,18 @@ def test_a_page_of_zeros_is_found(whole: Path) -> None:
     assert "file: " in said(looked_at(whole))
 
 
+@pytest.mark.parametrize("byte", [b"\0", b"\xff"])
+def test_whichever_page_is_wiped_is_found(whole: Path, byte: bytes) -> None:
+    """B68: not one page of a journal, head and empty tables included, may go unmissed."""
+    data = whole.read_bytes()
+    missed = []
+    for at in range(0, len(data), 4096):
+        whole.write_bytes(data[:at] + byte * 4096 + data[at + 4096 :])
+        if not check(whole).findings:
+            missed.append(at // 4096 + 1)
+    assert missed == []
+
+
 def test_a_file_that_was_cut_is_found(whole: Path) -> None:
     data = whole.read_bytes()
     whole.write_bytes(data[: len(data) // 8192 * 4096])

@@ -47,6 +47,7 @@ async def names(journal: SqliteJournal) -> list[str]:
 
 
 async def test_of_sixty_that_share_a_commit_only_the_one_that_raises_is_undone(journal: SqliteJournal) -> None:
+    """Catalogue J4."""
     members = [create_and_fail(f"run-{n}") if n == 30 else create(f"run-{n}") for n in range(60)]
     outcomes = await asyncio.gather(*map(journal.transact, members), return_exceptions=True)
     assert isinstance(outcomes[30], OfMyOwn)
@@ -86,6 +87,8 @@ async def test_a_lone_member_that_fails_leaves_nothing(journal: SqliteJournal) -
 
 
 async def test_when_the_commit_fails_every_member_fails_and_nothing_is_seen(journal: SqliteJournal) -> None:
+    """Catalogue J5."""
+
     def breaks_the_commit(tx: Transaction) -> None:
         # A row without its run, complained about only by COMMIT: a commit that really fails.
         tx.execute("PRAGMA defer_foreign_keys = ON")
@@ -197,6 +200,7 @@ async def locked_by_another(path: Path) -> Connection:
 
 
 async def test_a_writer_waits_for_anothers_lock_and_its_loop_does_not(journal: SqliteJournal, path: Path) -> None:
+    """Catalogue J1, in one process; test_busy.py has the other."""
     other = await locked_by_another(path)
     write = asyncio.ensure_future(journal.transact(create("a")))
     turns = 0
@@ -214,6 +218,7 @@ async def test_a_writer_waits_for_anothers_lock_and_its_loop_does_not(journal: S
 
 
 async def test_a_lock_held_too_long_is_an_error_that_names_sqlites_reason(path: Path) -> None:
+    """Catalogue J2."""
     journal = await SqliteJournal.open(path, busy_limit_s=0.01)
     other = await locked_by_another(path)
     with pytest.raises(StorageUnavailable) as error:
@@ -227,6 +232,7 @@ async def test_a_lock_held_too_long_is_an_error_that_names_sqlites_reason(path: 
 
 
 async def test_another_kind_of_failure_does_not_wait(journal: SqliteJournal, path: Path) -> None:
+    """Catalogue J2: every other kind fails at once."""
     other = connect(path, readonly=False)
     other.execute("DROP TABLE stamp")
     other.close()

@@ -100,6 +100,7 @@ async def test_of_many_that_race_for_a_run_exactly_one_wins(
 
 
 async def test_a_heartbeat_leaves_no_trace_but_its_time(free: SqliteJournal) -> None:
+    """Catalogue J15."""
     lease = await free.acquire_lease("run-1", "me")
     before, stamp = await free.get_run("run-1"), await free.reader.stamp()
     for _ in range(100):

@@ -74,6 +74,7 @@ async def test_a_long_history_is_read_whole_from_where_one_asks(run: StartedRun)
 
 
 async def test_a_key_is_recorded_once_and_the_first_value_stays(run: StartedRun) -> None:
+    """Catalogue J14."""
     first = await run.journal.append(run.lease, note("first"), "key")
     again = await run.journal.append(run.lease, note("first"), "key")
     other = await run.journal.append(run.lease, note("second"), "key")
@@ -84,6 +85,7 @@ async def test_a_key_is_recorded_once_and_the_first_value_stays(run: StartedRun)
 
 
 async def test_of_five_appends_only_the_bad_one_is_refused_and_order_is_kept(run: StartedRun) -> None:
+    """Catalogue J6."""
     events = [note(str(n)) for n in range(5)]
     events[2] = Event("Note", "{not json}")
     outcomes = await run.journal.append_many(run.lease, [(event, None) for event in events])
@@ -94,6 +96,7 @@ async def test_of_five_appends_only_the_bad_one_is_refused_and_order_is_kept(run
 
 
 async def test_of_five_appends_under_a_lost_lease_none_is_written(run: StartedRun) -> None:
+    """Catalogue J7."""
     await run.journal.acquire_lease("run-1", "coordinator 2", if_epoch=1)
     before = await run.row()
     with pytest.raises(StaleLease):
@@ -127,6 +130,7 @@ async def test_text_of_any_kind_comes_back_as_it_was(run: StartedRun) -> None:
 
 
 async def test_the_change_token_moves_with_every_commit_of_anybody(journal: SqliteJournal, path: Path) -> None:
+    """Catalogue J10."""
     still = await journal.change_token()
     assert await journal.change_token() == still
     await journal.create_run(NewRun("run-1", "n", "/", "{}"))
@@ -155,6 +159,7 @@ async def test_run_versions_tell_each_runs_newest_event(journal: SqliteJournal, 
 async def test_a_run_recorded_again_with_as_many_events_has_another_version(
     journal: SqliteJournal, start: Starter
 ) -> None:
+    """Catalogue J9."""
     run = await start(journal)
     before = (await journal.run_versions())["run-1"]
     for table, column in (("events", "position"), ("operations", "run"), ("work", "id"), ("runs", "number")):

@@ -141,6 +141,7 @@ async def test_a_claim_gives_what_the_worker_needs(run: StartedRun) -> None:
 
 
 async def test_work_is_claimed_once(run: StartedRun) -> None:
+    """Situation B01."""
     await run.enqueue(run.child("a"))
     claims = await asyncio.gather(*(run.do(queue.claim, 1, f"w{n}", 1_000) for n in range(20)))
     assert [claim.token.worker for claim in claims if claim is not None] == ["w0"]

@@ -45,6 +45,7 @@ async def test_a_failed_stage_is_recorded_but_not_done(run: StartedRun) -> None:
 
 
 async def test_a_commit_sent_again_gets_the_same_receipt_and_counts_once(run: StartedRun) -> None:
+    """Catalogue Q4."""
     token = await run.claimed_child()
     receipts = [await run.do(queue.commit, token, run.checkpoint()) for _ in range(3)]
     assert len(set(receipts)) == 1
@@ -54,6 +55,7 @@ async def test_a_commit_sent_again_gets_the_same_receipt_and_counts_once(run: St
 
 
 async def test_a_commit_sent_again_is_answered_whatever_happened_since(run: StartedRun) -> None:
+    """Catalogue Q4, R9: also after lease expiry and after the end."""
     token = await run.claimed_child()
     receipt = await run.do(queue.commit, token, run.checkpoint())
     await run.sql("UPDATE work SET expires_at = 1")
@@ -69,6 +71,7 @@ async def test_a_commit_sent_again_is_answered_whatever_happened_since(run: Star
 async def test_one_key_with_another_body_from_the_same_attempt_is_a_conflict(
     run: StartedRun, changed: dict[str, str]
 ) -> None:
+    """Catalogue Q5."""
     token = await run.claimed_child()
     await run.do(queue.commit, token, run.checkpoint(payload=EARLIER))
     with pytest.raises(IdentityConflict, match=r"^Pool operation identity conflict"):
@@ -86,6 +89,7 @@ async def replaced(run: StartedRun, recorded: str) -> Token:
 
 
 async def test_a_replacement_that_differs_only_in_its_times_gets_the_first_receipt(run: StartedRun) -> None:
+    """Catalogue Q6."""
     again = await replaced(run, EARLIER)
     [first] = await run.journal.reader.checkpoints(1, 1)
     receipt = await run.do(queue.commit, again, run.checkpoint(payload=LATER))
@@ -106,6 +110,7 @@ async def test_a_replacement_that_differs_only_in_its_times_gets_the_first_recei
     ],
 )
 async def test_a_replacement_that_differs_in_anything_else_is_a_conflict(run: StartedRun, other: str) -> None:
+    """Catalogue Q7."""
     again = await replaced(run, EARLIER)
     with pytest.raises(IdentityConflict, match=r"^Pool checkpoint identity conflict"):
         await run.do(queue.commit, again, run.checkpoint(payload=other))
@@ -121,6 +126,7 @@ def test_the_order_of_members_is_no_difference_and_a_missing_time_is_one() -> No
 
 
 async def test_an_attempt_that_was_replaced_is_refused(run: StartedRun) -> None:
+    """Catalogue Q2."""
     old = await run.claimed_child()
     await run.do(queue.commit, old, run.checkpoint("before"))
     await run.do(queue.release, old, give_start_back=False)
@@ -185,6 +191,7 @@ async def test_an_ended_run_takes_nothing_more(run: StartedRun) -> None:
 
 
 async def test_a_checkpoint_from_the_future_is_refused(run: StartedRun) -> None:
+    """Catalogue Q8."""
     token = await run.claimed_child()
     now = int(time.time() * 1000)
     with pytest.raises(BadPayload, match=r"^Pool checkpoint timestamp is in the future"):
@@ -194,6 +201,7 @@ async def test_a_checkpoint_from_the_future_is_refused(run: StartedRun) -> None:
 
 @pytest.mark.parametrize("payload", ["[]", '{"value": NaN}', '{"value": Infinity}', "{1: 2}", '{"a": "\ud800"}'])
 async def test_a_value_that_is_not_json_is_refused_and_named(run: StartedRun, payload: str) -> None:
+    """Catalogue Q17."""
     token = await run.claimed_child()
     with pytest.raises(BadPayload, match=r"^checkpoint is not"):
         await run.do(queue.commit, token, run.checkpoint(payload=payload))

@@ -157,6 +157,7 @@ def make():
 
 
 async def test_an_adapter_built_on_ours_raises_the_very_errors_that_the_engine_knows(tmp_path: Path) -> None:
+    """Catalogue J12."""
     journal = await open_journal(adapter(tmp_path, BUILT_ON_OURS))
     await journal.create_run(NewRun("run-1", "n", "/", "{}"))
     lease = await journal.acquire_lease("run-1", "me")
@@ -170,6 +171,7 @@ async def test_an_adapter_built_on_ours_raises_the_very_errors_that_the_engine_k
 
 
 async def test_a_foreign_failure_is_told_by_class_and_code_and_never_by_its_message(tmp_path: Path) -> None:
+    """Catalogue J3, B65: a custom adapter's message never appears."""
     journal = await open_journal(adapter(tmp_path, FAILING))
     assert not isinstance(journal, protocol.ChangeTracking)
 

@@ -19,6 +19,7 @@ import pytest
 from poolboard.journal import file, queue
 from poolboard.journal.backup import backup
 from poolboard.journal.check import check
+from poolboard.journal.checkpointer import LINGER_FROM_BYTES
 from poolboard.journal.driver import Connection, connect
 from poolboard.journal.errors import JournalUnusable, StorageUnavailable
 from poolboard.journal.file import open_writer
@@ -67,6 +68,7 @@ def make_room(small_disk: Path) -> None:
 
 
 async def test_on_a_full_disk_nothing_acknowledged_is_lost_and_with_room_it_goes_on(small_disk: Path) -> None:
+    """Situation B67: a small tmpfs."""
     path = small_disk / "journal.sqlite"
     journal = await SqliteJournal.open(path)
     await journal.create_run(NewRun("run-1", "n", "/", "{}"))
@@ -131,6 +133,7 @@ asyncio.run(main())
 
 
 def test_at_the_limit_for_files_nothing_acknowledged_is_lost_and_beyond_it_goes_on(path: Path) -> None:
+    """Situation B67: RLIMIT_FSIZE."""
     done = subprocess.run([sys.executable, "-c", LIMITED, str(path)], capture_output=True, text=True, timeout=100)
     assert done.returncode == 0, done.stderr
     assert done.stderr.count("refused Storage unavailable: sqlite at") == 1
@@ -204,6 +207,7 @@ async def refusal(path: Path) -> str:
 async def test_a_damaged_file_is_told_and_never_written_to(
     halfway: Path, damage: Callable[[bytes], bytes], with_log: bool
 ) -> None:
+    """Situation B68."""
     if not with_log:
         await (await SqliteJournal.open(halfway)).close()
     halfway.write_bytes(damage(halfway.read_bytes()))
@@ -249,6 +253,7 @@ async def test_without_its_shm_a_journal_has_everything(halfway: Path) -> None:
 
 @pytest.mark.parametrize("share", [0.25, 0.5, 0.99])
 async def test_a_log_cut_anywhere_opens_at_its_last_whole_commit(halfway: Path, share: float) -> None:
+    """Situation B68."""
     log = Path(f"{halfway}-wal")
     log.write_bytes(log.read_bytes()[: int(log.stat().st_size * share)])
     again = await SqliteJournal.open(halfway)
@@ -334,13 +339,22 @@ def watch(path: Path) -> Iterator[Callable[[str], Watcher]]:
         watcher.end()
 
 
-async def work_off(run: StartedRun, after_each: Callable[[], object], children: int = 2000) -> int:
+async def work_off(
+    run: StartedRun,
+    after_each: Callable[[], object],
+    children: int = 2000,
+    first: int = 0,
+    claims_together: bool = True,
+) -> int:
     """Run children with results of 4 KB, a hundred in each commit; return how large the log became at most."""
     log = Path(f"{run.journal.reader.path}-wal")
     largest = 0
-    for start in range(0, children, 100):
+    for start in range(first, children, 100):
         made = await run.enqueue(*(run.child(f"k{n}") for n in range(start, start + 100)))
-        tokens = await asyncio.gather(*(run.claim(item.n) for item in made))
+        if claims_together:
+            tokens = await asyncio.gather(*(run.claim(item.n) for item in made))
+        else:
+            tokens = [await run.claim(item.n) for item in made]
         payload = json.dumps({"value": "x" * 4096})
         for verb, values in (
             (queue.commit, [(token, run.checkpoint(payload=payload)) for token in tokens]),
@@ -355,6 +369,7 @@ async def work_off(run: StartedRun, after_each: Callable[[], object], children: 
 async def test_a_screen_that_looks_all_the_time_lets_the_log_be_reused(
     run: StartedRun, path: Path, watch: Callable[[str], Watcher]
 ) -> None:
+    """Situation B07."""
     screen = watch(WATCHES)
     assert await work_off(run, screen.look_again) < WAL_LIMIT_BYTES / 2
     await run.journal.close()
@@ -371,6 +386,24 @@ async def test_a_reader_that_holds_an_old_state_makes_the_log_grow_within_bounds
     await run.journal.close()
     assert not Path(f"{path}-wal").exists() or Path(f"{path}-wal").stat().st_size < WAL_LEFT_BYTES
     assert check(path).findings == ()
+
+
+async def test_a_lone_caller_below_a_held_state_is_told_of_and_not_held_up(
+    run: StartedRun, path: Path, watch: Callable[[str], Watcher]
+) -> None:
+    """The worst that can be done to the log: nothing shares a commit, and no page of it may be used again.
+
+    Then it grows by some 28 KB a commit, past its limit in the end: SQLite has no way to take the state from a reader.
+    """
+    assert run.journal.held_bytes == 0
+    holder = watch(HOLDS)
+    largest = await work_off(run, lambda: None, children=1200, claims_together=False)
+    assert LINGER_FROM_BYTES < run.journal.held_bytes <= largest < WAL_LIMIT_BYTES
+    holder.end()
+    await work_off(run, lambda: None, children=2400, first=1200)
+    assert run.journal.held_bytes == 0
+    await run.journal.close()
+    assert not Path(f"{path}-wal").exists() or Path(f"{path}-wal").stat().st_size < WAL_LEFT_BYTES
 
 
 async def test_a_screen_stopped_in_its_tracks_holds_nothing_up(

@@ -27,6 +27,7 @@ from poolboard.tui.help_screen import HelpScreen
 from poolboard.tui.line import Line
 from poolboard.tui.log_pane import LogPane
 from poolboard.tui.log_view import LogView
+from poolboard.tui.prompt_screen import AnswerInput, PromptScreen
 from poolboard.tui.questions import cancel_question, retry_question, stop_question
 from poolboard.tui.quit_screen import QuitScreen
 from poolboard.tui.runs_screen import RunsScreen
@@ -35,6 +36,7 @@ from poolboard.tui.table import Table
 from poolboard.tui.text_pane import TextPane
 from poolboard.tui.theme_screen import ThemeScreen
 from poolboard.tui.timeline_view import TimelineView
+from poolboard.tui.value_screen import ValueScreen
 from poolboard.tui.worker_wish import WISH_LIMIT_S, WorkerWish
 
 SCREENS: tuple[type[PoolScreen], ...] = (RunsScreen, BoardScreen, ChildScreen)
@@ -190,6 +192,9 @@ OURS: tuple[type[DOMNode], ...] = (
     LogPane,
     LogView,
     PoolboardApp,
+    PromptScreen,
+    AnswerInput,
+    ValueScreen,
 )
 
 

@@ -171,6 +171,27 @@ async def test_only_lines_that_changed_are_painted_again() -> None:
         assert set(painted) == {3}
 
 
+@pytest.mark.parametrize("count", [20, 10_000])
+async def test_a_child_that_lives_and_ends_in_sight_takes_a_line_for_each_change(count: int) -> None:
+    """No quiet regressions: painted lines per child, whatever the number of its siblings."""
+    app = ListApp()
+    async with app.run_test(size=(60, 30)) as pilot:
+        app.take(*(Item(n, f"item {n}") for n in range(1, count + 1)))
+        await pilot.pause()
+        painted: list[int] = []
+        render_line = app.table.render_line
+
+        def counting(y: int) -> object:
+            painted.append(y)
+            return render_line(y)
+
+        app.table.render_line = counting  # type: ignore[method-assign, assignment]
+        for state in ("waits", "runs", "is done"):
+            app.take(Item(3, state))
+            await pilot.pause()
+        assert painted == [3, 3, 3]
+
+
 @pytest.mark.parametrize("size", [(20, 8), (40, 12), (80, 24), (160, 48)])
 async def test_every_line_fits_the_terminal(size: tuple[int, int]) -> None:
     app = ListApp()
