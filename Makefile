@@ -2,6 +2,7 @@
 # test        every test (ARGS="-k story tests/journal")
 # check       format, lint, types, import direction, packaging
 # bench       measure this machine (ONLY=pool: one part of it; FULL=1: large sizes)
+# profile     where coordinator, worker and screen spend their time, to tests/bench/PROFILE.md
 # torture     kill everything at random moments, for long
 # screenshots draw the pictures of the README
 # clean       take away what the others made
@@ -15,7 +16,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint check bench torture screenshots clean FORCE
+.PHONY: help setup demo test lint check bench profile torture screenshots clean FORCE
 
 help:
 	@sed -n 's/^# \{0,1\}//p' Makefile
@@ -48,6 +49,9 @@ check: lint
 
 bench: $(STAMP)
 	@$(BIN)/python -m tests.bench $(ONLY)
+
+profile: $(STAMP)
+	@$(BIN)/python -m tests.bench.profile
 
 torture: $(STAMP)
 	@$(BIN)/python -m pytest -m torture $(ARGS)

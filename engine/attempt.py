@@ -12,13 +12,16 @@ from poolboard.journal.reader import Reader
 
 from . import faults, logs, wire
 from .ask_calls import AskCalls
-from .channel import Channel, Refusal
+from .channel import Channel, Refusal, Request
 from .charges import Charges
 from .errors import Abandoned
 from .header import RunHeader
 from .limit_calls import LimitCalls
+from .mail import Mail
+from .mailbox import open_mail
 from .payload import Unrecordable
 from .replay import Replay
+from .running import RunningCall
 from .slot import Slot
 
 
@@ -110,6 +113,9 @@ class Attempt:
         self.last_stage: str | None = None
         #: The journal's seq of when the run was last taken up after it had failed, 0 if never.
         self.reopened_seq = 0
+        #: The stage calls that run, and the messages that came: most runs never get one.
+        self.calls: dict[RunningCall, None] = {}
+        self.mail: Mail | None = None
         self.sink = self.new_sink("run")
         self.slot = Slot(self._tell_given, self._tell_wanted)
 
@@ -172,6 +178,20 @@ class Attempt:
         if self.asks is None:
             self.asks = AskCalls(self)
         return self.asks
+
+    def mailbox(self) -> Mail:
+        """Return the messages of this attempt."""
+        if self.mail is None:
+            around, who = self.around, (self.n, self.generation)
+            self.mail = open_mail(who, self.calls, around.channel, around.reader, around.number, self.log)
+        return self.mail
+
+    def leave(self, call: RunningCall) -> None:
+        """A stage call is over."""
+        del self.calls[call]
+        call.leave()
+        if self.mail is not None:
+            self.mail.leave(call)
 
     def charge(self, amounts: Mapping[str, int | float]) -> None:
         """Charge what was used to this run."""
@@ -257,13 +277,13 @@ class Attempt:
         for request in self._unsettled:
             if not request.cancel():
                 request.exception()
+        if self.mail is not None:
+            self.mail.close()
         if self.charges is not None:
             self.charges.close()
         self.sink.close()
 
-    async def record(
-        self, message: wire.CommitStage | wire.CompleteRun | wire.FailRun | wire.EnqueueChildren
-    ) -> wire.Recorded:
+    async def record(self, message: Request) -> wire.Recorded:
         """Return once the request is durable; raises Abandoned when this attempt is fenced, Unrecordable otherwise."""
         self.send_unsent()
         return await self.answered(self.around.channel.ask(message))

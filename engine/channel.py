@@ -6,6 +6,13 @@ import asyncio
 from collections.abc import Callable
 
 from . import wire
+from .wire_messages import SendMessage, TakeMessages
+
+#: What is answered once it is durable.
+Request = (
+    wire.EnqueueChildren | wire.CommitStage | wire.Charge | wire.CompleteRun | wire.FailRun
+    | SendMessage | TakeMessages
+)  # fmt: skip
 
 
 class Refusal(Exception):
@@ -38,9 +45,7 @@ class Channel(asyncio.Protocol):
         self._next_req += 1
         return self._next_req
 
-    def ask(
-        self, message: wire.EnqueueChildren | wire.CommitStage | wire.Charge | wire.CompleteRun | wire.FailRun
-    ) -> asyncio.Future[wire.Recorded]:
+    def ask(self, message: Request) -> asyncio.Future[wire.Recorded]:
         """Send a request; the future gets its answer once it is durable, or a Refusal."""
         future: asyncio.Future[wire.Recorded] = asyncio.get_running_loop().create_future()
         self._open[message.req] = (message, future)

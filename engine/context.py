@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any, Literal, ParamSpec, TypeVar, overload
+
+from poolboard.journal.message_model import MessageMode
 
 from . import secrets
 from .ask import Ask
@@ -18,6 +20,8 @@ from .child_calls import ChildCalls
 from .command_calls import Command, CommandCalls, CommandResult
 from .errors import ChildError
 from .limit_calls import HeldLimit
+from .message import Message
+from .message_calls import MessageCalls
 from .result import Result
 from .stage_calls import StageCalls
 
@@ -37,11 +41,12 @@ wake_time = sleep
 class Context:
     """A run's door to the pool. Every call is recorded, so that after a kill the run goes on where it was."""
 
-    __slots__ = ("_attempt", "_children", "_commands", "_stages")
+    __slots__ = ("_attempt", "_children", "_commands", "_messages", "_stages")
 
     def __init__(self, attempt: Attempt, stages: StageCalls, children: ChildCalls) -> None:
         self._attempt, self._stages, self._children = attempt, stages, children
         self._commands = CommandCalls(stages)
+        self._messages = MessageCalls(attempt)
 
     @property
     def run_id(self) -> str:
@@ -185,6 +190,23 @@ class Context:
         if not result.ok:
             raise ChildError(workflow.name, result.n, result.error or "failed")
         return result.value  # type: ignore[return-value]
+
+    async def send(self, target: str | int, value: object, *, mode: MessageMode = "steer") -> None:
+        """Send a JSON value to a run, a stage or a pattern of runs of this root run; returns once it is durable.
+
+        ``target``: ``child-3`` or 3, ``child-3/STAGE``, ``root``, ``child-*/**`` (every child, also those yet to come).
+        A message to one run that ends without reading it comes back as a notice. Raises ValueError, Unrecordable.
+        """
+        await self._messages.send(target, value, mode)
+
+    async def inbox(self) -> list[Message]:
+        """Return the messages that came since the last time, oldest first, without waiting."""
+        return await self._messages.inbox()
+
+    async def messages(self, *, timeout_s: float | None = None) -> AsyncIterator[Message]:
+        """Yield messages as they come, without a slot while there is none; ends when none came for ``timeout_s``."""
+        while (message := await self._messages.next(timeout_s)) is not None:
+            yield message
 
     def log(self, message: str, **fields: object) -> None:
         """Write a line to this run's log file, with the fields as JSON behind it."""

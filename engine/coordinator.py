@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -18,6 +18,7 @@ from poolboard.journal.states import SETTLED_WORK, IllegalMove, RunStatus
 from poolboard.journal.transaction import Transaction
 
 from . import hooks, takeover, wire, wire_limits, wire_prompts
+from .chores import keep_rates, renew_leases
 from .client_desk import ClientDesk
 from .control import CANCEL_KEY, Controller
 from .dispatch import Dispatcher
@@ -32,6 +33,7 @@ from .payload import dumps
 from .peers import Peer
 from .pool import Pool
 from .pool_events import Adopted, NotHeld, WorkerJoined, WorkerLost, WorkerRetiring
+from .post_office import PostOffice
 from .progress import Progress
 from .prompt_desk import PromptDesk
 from .recorder import Recorder
@@ -39,13 +41,12 @@ from .retrying import Retrying
 from .scopes import Scopes
 from .sizes import Sizes
 from .spending import Spending
-from .vigil import Vigil
 from .wishes import Wishes
 from .worker_desk import WorkerDesk
 
 log = logging.getLogger("poolboard")
-LEASE_RENEWAL_S = 5.0
-RATE_SAMPLE_S = 1.0
+
+
 #: How long an attached screen gets to take in the last summary.
 FAREWELL_S = 0.2
 
@@ -84,6 +85,8 @@ class Coordinator:
         self.prompts = self.progress.prompts = PromptDesk(self.dispatcher, lambda: self.controller.closing, run.read_at)
         self.desk.others[wire_prompts.AskPrompt] = self.prompts.ask
         self.clients.others |= {wire_prompts.AnswerPrompt: self.prompts.answer, wire_prompts.Why: self._why}
+        self.post = PostOffice(journal, self.dispatcher)
+        self.post.serve(self.desk.others, self.clients.others)
         self._peers: dict[Peer, str] = {}
         self._takeover: takeover.Takeover | None = None
         #: Once the run is at rest: the hook that is to be run for it.
@@ -101,10 +104,7 @@ class Coordinator:
         await self._begin()
         self._folder.write_coordinator(CoordinatorFile(ProcessIdentity.own(), self._lease.epoch, self._socket))
         on_ready()
-        chores = [
-            asyncio.ensure_future(chore)
-            for chore in (self._renew_leases(), self.clients.run(), self._keep_rates(), self.spending.watch())
-        ]
+        chores = [asyncio.ensure_future(chore) for chore in self._chores()]
         for chore in chores:
             chore.add_done_callback(self._checked)
         try:
@@ -117,6 +117,15 @@ class Coordinator:
         if self._failure is not None:
             raise self._failure
         Path(self._socket).unlink(missing_ok=True)
+
+    def _chores(self) -> tuple[Coroutine[Any, Any, None], ...]:
+        """Return what goes on beside the run, for ever."""
+        return (
+            renew_leases(self._journal, self._lease, self.recorder, self.fleet, self._header.lease_s),
+            keep_rates(self.progress, lambda: not self.clients.watched and self.controller.state == "running"),
+            self.clients.run(),
+            self.spending.watch(),
+        )
 
     async def _begin(self) -> None:
         """Bring journal, pool and fleet to where the run goes on."""
@@ -138,6 +147,7 @@ class Coordinator:
         self.prompts.load(asked)
         if not asked and self._run.status == "awaiting_input":  # its child ended with the earlier coordinator
             await self.recorder.record(partial(queue.set_status, lease=self._lease, status="running"))
+        await self.post.load({item.n for item in found.work})
         takeover.begin(found, self.dispatcher)
         await self.sizes.load(self._journal.reader, self._lease.number)
         await self.recorder.drain()
@@ -191,26 +201,6 @@ class Coordinator:
                 await asyncio.sleep(FAREWELL_S if self.clients.watched else 0)
         for peer in list(self._peers):
             peer.close()
-
-    async def _renew_leases(self) -> None:
-        """Renew the root's lease and the work leases of living workers, before anything could expire."""
-        vigil = Vigil(self.fleet, self._header.lease_s)
-        while True:
-            await asyncio.sleep(min(LEASE_RENEWAL_S, self._header.lease_s / 6))
-            frozen = vigil.look()
-            live = [worker for worker in self.fleet.members if worker not in frozen]
-            await self._journal.renew_lease(self._lease)
-            for worker in live:
-                await self.recorder.record(
-                    partial(queue.renew, lease=self._lease, worker=worker, ttl_ms=self._lease_ms)
-                )
-
-    async def _keep_rates(self) -> None:
-        """Sample the rates while nobody watches, so that who looks in only once gets a rate and an ETA too."""
-        while True:
-            await asyncio.sleep(RATE_SAMPLE_S)
-            if not self.clients.watched and self.controller.state == "running":
-                await self.progress.sample()
 
     # --- peers -----------------------------------------------------------------------------------------------------
 
@@ -277,8 +267,7 @@ class Coordinator:
             self.limits.joined(worker, hello.limits)
         self.dispatcher.feed(WorkerJoined(worker, self.sizes.slots))
         for token, starts in adopted:
-            self.dispatcher.tokens[token.n] = token
-            peer.send(wire.Adopted(n=token.n, generation=token.generation, epoch=token.epoch))
+            self.dispatcher.adopted(token)
             self.dispatcher.feed(Adopted(token.n, token.generation, starts, worker))
         for item in self._takeover.held_by(worker) if self._takeover else []:
             if item.n not in {token.n for token, _ in adopted}:
@@ -378,6 +367,7 @@ class Coordinator:
         await self.fleet.stop()
         if self.limits is not None:
             await self.limits.leave()
+        await self.post.close(status)
         await self.recorder.drain()
         end = self._finish if status == "completed" else self.controller.stopped_member(status, error)
         self.hook_due = await self.recorder.record(partial(self._ended, end))

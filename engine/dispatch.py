@@ -7,7 +7,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 from poolboard.journal import queue
 from poolboard.journal.errors import Refused
@@ -40,6 +40,16 @@ from .recorder import CLAIM, Recorder
 log = logging.getLogger("poolboard")
 
 
+class Post(Protocol):
+    """What brings messages to runs."""
+
+    def started(self, token: Token) -> None:
+        """An attempt begins."""
+
+    def ended(self, n: int) -> None:
+        """A work item has settled."""
+
+
 class Dispatcher:
     """Holds the tokens of live attempts and the peers of live workers; all else is in the pool or the journal."""
 
@@ -55,6 +65,8 @@ class Dispatcher:
         self.lease, self.recorder, self.pool, self._lease_ms = lease, recorder, pool, lease_ms
         self.tokens: dict[int, Token] = {}
         self.workers: dict[str, Peer] = {}
+        #: Who is to know of starts and ends because messages wait; None in a run that has none.
+        self.post: Post | None = None
         self._on_all_parked, self._on_root_settled = on_all_parked, on_root_settled
         self._events: deque[Event] = deque()
         self._feeding = False
@@ -88,11 +100,20 @@ class Dispatcher:
         token = self.tokens.get(n)
         return token if token is not None and token.generation == generation else None
 
+    def adopted(self, token: Token) -> None:
+        """An attempt that an earlier coordinator began goes on under this one."""
+        self.tokens[token.n] = token
+        self.send(token, wire.Adopted(n=token.n, generation=token.generation, epoch=token.epoch))
+        if self.post is not None:
+            self.post.started(token)
+
     def settle(self, n: int, *, failed: bool = False) -> None:
         """The end of a work item is durable."""
         self.tokens.pop(n, None)
         if self.on_settled is not None:
             self.on_settled(n)
+        if self.post is not None:
+            self.post.ended(n)
         self.feed(Settled(n, failed))
 
     def drop(self, n: int, reason: str) -> None:
@@ -156,6 +177,8 @@ class Dispatcher:
                 recorded=result.recorded,
             ),
         )
+        if self.post is not None:
+            self.post.started(token)
         self.feed(ClaimedEvent(n, token.generation, result.starts))
 
     def _granted(self, token: Token, result: Any) -> None:

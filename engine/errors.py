@@ -39,6 +39,14 @@ class StageError(Exception):
         self.stage, self.type, self.message, self.traceback = stage, type, message, traceback
 
 
+class StageInterrupted(StageError):
+    """A message cancelled the stage call. Live and on replay the same; ``number`` is the message's."""
+
+    def __init__(self, stage: str, number: int) -> None:
+        super().__init__(stage, "StageInterrupted", f"interrupted by message {number}")
+        self.number = number
+
+
 class ChildError(Exception):
     """A child run failed; ``n`` is its number inside the root run."""
 

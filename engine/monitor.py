@@ -16,15 +16,15 @@ from .asking import connect
 from .errors import CoordinatorGone, EngineError
 from .restarts import Restarts
 from .run_reader import child_row, coordinator_of
+from .talking import Talking
 from .views import Summary
-from .wishing import Wishing
 
 __all__ = ["Monitor", "child_row"]
 
 FALLBACK_POLL_S = 1.0
 
 
-class Monitor(Wishing):
+class Monitor(Talking):
     """Reads one journal in short snapshots; holds no lock, writes nothing."""
 
     async def status(self, run_id: str) -> Summary:

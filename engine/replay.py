@@ -16,8 +16,8 @@ from typing import Any, Literal, NamedTuple
 from .kinds import TRY
 from .payload import dumps
 
-Kind = Literal["stage", "map", "ask"]
-KINDS = frozenset({"stage", "map", "ask"})
+Kind = Literal["stage", "map", "ask", "send", "inbox", "messages"]
+KINDS = frozenset({"stage", "map", "ask", "send", "inbox", "messages"})
 
 
 class Call(NamedTuple):

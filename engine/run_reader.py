@@ -20,7 +20,7 @@ from .folder import RunFolder, chosen_journal
 from .hook_record import trouble
 from .identity import ProcessIdentity
 from .prompt_view import PROMPTS_NOTED, prompt_note, prompt_view
-from .summary import ACTIVE_STATUSES, run_view, stage_views
+from .summary import ACTIVE_STATUSES, run_view, stage_durations, stage_views
 from .views import (
     ChildPage,
     ChildRow,
@@ -31,6 +31,7 @@ from .views import (
     HoldView,
     PromptView,
     RunView,
+    StageDurations,
     Summary,
     UsageView,
 )
@@ -143,6 +144,15 @@ class RunReader:
         except RunNotFound:
             raise UserMistake(f"run {run_id[:8]} has no child {n}; it has 1 to {run.total}") from None
         return await child_view(reader, run.number, child_row(work), folder_of(run).logs)
+
+    async def stage(self, run_id: str, name: str) -> StageDurations:
+        """Return how long a stage's calls took. Raises UserMistake for a stage of which nothing was recorded."""
+        reader = await self._opened()
+        row = await self.row(run_id)
+        for found in await reader.stages(row.number) if reader else ():
+            if found.name == name:
+                return stage_durations(found)
+        raise UserMistake(f"no call of stage {name!r} of run {run_id[:8]} has been recorded yet")
 
     async def read_log(self, path: str, offset: int = 0, limit: int = 262_144) -> bytes:
         """Return bytes of a log file from an offset; empty at its end or when it is gone."""

@@ -11,10 +11,11 @@ from typing import Any, NamedTuple
 from . import faults, logs, wire
 from .attempt import Attempt
 from .authoring import Stage
-from .errors import Abandoned, Blocked, StageError
+from .errors import Abandoned, Blocked, StageError, StageInterrupted
 from .failure import describe, one_line
 from .payload import fingerprint
 from .replay import Call, Mismatch, Outcome, stage_payload, try_payload
+from .running import RunningCall, running_call
 from .threads import Threads
 
 #: The longest pause between two tries of a stage.
@@ -53,21 +54,35 @@ class StageCalls:
 
     async def _tried(self, stage: Stage[..., Any], call: Call, typed: dict[str, Any]) -> Any:
         """Try until the stage returns or has no try left; between two tries the run holds no slot."""
-        sink = self._attempt.new_sink(stage.name)
+        attempt = self._attempt
+        sink = attempt.new_sink(stage.name)
+        running = RunningCall(stage.name)
+        attempt.calls[running] = None
+        mark = running_call.set(running)
         # Tries are facts: neither a kill nor a move grants new ones. One that was cut off in the middle is no try.
-        failed, next_at = self._attempt.replay.tries(call)
+        failed, next_at = attempt.replay.tries(call)
         try:
+            if attempt.mail is not None:
+                await attempt.mail.enter(running)
             if failed:
-                await self._attempt.rest((next_at - time.time_ns() // 1_000_000) / 1000)
+                await attempt.rest((next_at - time.time_ns() // 1_000_000) / 1000)
             for number in range(min(failed, stage.retries) + 1, stage.retries + 2):
                 if stage.needs:  # nothing is held while the stage may not be entered
-                    await self._attempt.may_go_on(stage.name)
+                    await attempt.may_go_on(stage.name)
                 work = self._try(stage, call, typed, sink, number)
                 tried = await (self._limited(stage, work) if stage.needs else work)
                 if not isinstance(tried, _Failed):
                     return tried
-                await self._attempt.rest(tried.pause_s)
+                await attempt.rest(tried.pause_s)
+        except asyncio.CancelledError:
+            if running.interrupted is None or not running.gives_way():
+                raise
+            interrupted = StageInterrupted(stage.name, running.interrupted)
+            self._record(stage, call, None, _as_failure(interrupted), time.time_ns() // 1_000_000, running.started, 1)
+            raise interrupted from None
         finally:
+            running_call.reset(mark)
+            attempt.leave(running)
             sink.close()
         raise AssertionError("the last try returns or raises")
 
@@ -78,6 +93,8 @@ class StageCalls:
         attempt = self._attempt
         await attempt.begin_stage(stage.name)
         try:
+            if number > 1 and (running := running_call.get()) is not None and running.box is not None:
+                running.box.rewind()
             started_at, started = time.time_ns() // 1_000_000, time.perf_counter()
             text, error = await self._outcome(stage, typed, sink)
             if error is None:
@@ -114,6 +131,9 @@ class StageCalls:
                     return "", raised
             return stage.signature.result.encode(value), None
         except (asyncio.CancelledError, Abandoned, Blocked):
+            running = running_call.get()
+            if not stage.is_async and running is not None and running.interrupted is not None:
+                self._attempt.around.channel.tell(wire.Spent())  # its thread goes on, as after a time limit
             raise
         except TimeoutError as error:
             if stage.timeout_s is None or error.args:
@@ -142,6 +162,8 @@ class StageCalls:
         took_ms = (time.perf_counter() - started) * 1000
         # The wall clock may have jumped back meanwhile: an end before its start would be nonsense on every screen.
         completed_at = max(started_at, time.time_ns() // 1_000_000)
+        running = running_call.get()
+        taken = None if running is None or running.box is None else running.box.taken()
         faults.fault("worker.computed")
         attempt.record_soon(
             wire.CommitStage(
@@ -157,8 +179,11 @@ class StageCalls:
                 completed_at=completed_at,
                 duration_ms=took_ms,
                 ok=failure is None,
+                taken=taken or None,
             )
         )
+        if taken:
+            attempt.send_unsent()  # what the stage has read is settled with it, which the run's end cannot take along
 
     async def _note(
         self,
@@ -196,7 +221,18 @@ class StageCalls:
         return pause_s
 
 
+def _as_failure(interrupted: StageInterrupted) -> dict[str, str]:
+    return {
+        "type": interrupted.type,
+        "message": interrupted.message,
+        "traceback": "",
+        "interrupted_by": str(interrupted.number),
+    }
+
+
 def _stage_error(stage: Stage[..., Any], failure: dict[str, str]) -> StageError:
+    if "interrupted_by" in failure:
+        return StageInterrupted(stage.name, int(failure["interrupted_by"]))
     return StageError(stage.name, failure["type"], failure["message"], failure.get("traceback", ""))
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Mapping, Sequence
 
-from poolboard.journal.durations import quantile_ms
+from poolboard.journal.durations import PER_OCTAVE, SMALLEST_MS, quantile_ms
 from poolboard.journal.model import RunRow, StageRow
 from poolboard.journal.states import RunStatus
 
-from .views import ControlView, Counts, RunView, ShownStatus, StageView
+from .views import ControlView, Counts, RunView, ShownStatus, StageDurations, StageView
 
 #: Statuses in which a coordinator must be at work.
 ACTIVE_STATUSES: frozenset[RunStatus] = frozenset(
@@ -83,6 +83,24 @@ def run_view(row: RunRow, coordinator_alive: bool, prompts: int = 0) -> RunView:
         row.result,
         row.error,
         prompts,
+    )
+
+
+def stage_durations(row: StageRow) -> StageDurations:
+    """Return what the kept histogram tells: percentiles, and its buckets put together by octaves, ends left out."""
+    counts = [sum(row.buckets[at : at + PER_OCTAVE]) for at in range(0, len(row.buckets), PER_OCTAVE)]
+    filled = [index for index, count in enumerate(counts) if count]
+    shown = range(filled[0], filled[-1] + 1) if filled else range(0)
+    calls = sum(counts)
+    return StageDurations(
+        row.name,
+        row.done,
+        row.failed,
+        row.total_ms / calls if calls else None,
+        quantile_ms(row.buckets, 0.50),
+        quantile_ms(row.buckets, 0.95),
+        quantile_ms(row.buckets, 0.99),
+        tuple((SMALLEST_MS * 2**index, SMALLEST_MS * 2 ** (index + 1), counts[index]) for index in shown),
     )
 
 

@@ -10,6 +10,10 @@ from typing import Literal, NamedTuple
 
 from poolboard.journal.states import ControlState, HoldScope, RunStatus, WorkState
 
+from .message_views import MessagesView as MessagesView
+from .message_views import MessageView as MessageView
+from .message_views import RecipientView as RecipientView
+
 #: A run's status as shown: ``crashed`` is never stored (running, but its lease is stale).
 ShownStatus = RunStatus | Literal["crashed"]
 
@@ -93,6 +97,20 @@ class StageView:
     p95_ms: float | None
     rate_per_s: float = 0.0
     paused: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class StageDurations:
+    """How long the calls of one stage took. ``octaves``: (from, to, count), each twice as long as the one before."""
+
+    name: str
+    done: int
+    failed: int
+    mean_ms: float | None
+    p50_ms: float | None
+    p95_ms: float | None
+    p99_ms: float | None
+    octaves: tuple[tuple[float, float, int], ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,26 +1,31 @@
 """Everything that processes say to each other, and the one codec for it.
 
-A frame is a length (4 bytes, big endian) and a JSON array of messages, so that what queued travels together.
-Messages are wishes and news; facts are in the journal. Nothing here opens a socket. msgspec rather than pydantic, as
-measured: building thirty pydantic models cost every process 120 to 200 ms of CPU at its start.
+A frame is a length (4 bytes, big endian) and a JSON array of messages: what queued travels together. Facts are in the
+journal. msgspec, not pydantic: thirty pydantic models cost each process 120 to 200 ms of CPU at its start (measured).
 """
 
 from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
-from typing import Annotated
 
 import msgspec
 
 from poolboard.journal.states import ControlState, WorkState
 
 from .views import Summary
+from .wire_clients import ClientHello as ClientHello
+from .wire_clients import ControlAnswer as ControlAnswer
+from .wire_clients import ControlRequest as ControlRequest
+from .wire_clients import Scope as Scope
+from .wire_clients import Seen as Seen
+from .wire_clients import Subscribe as Subscribe
+from .wire_clients import SummaryNews as SummaryNews
 from .wire_limits import HeldLimits, LimitMessage
 from .wire_message import Message as Message
 from .wire_message import WireError as WireError
+from .wire_messages import AboutMessages
 from .wire_prompts import PromptMessage
-from .wish import Verb
 
 #: A peer that announces a larger frame is cut off. A chunk of 1,000 children with 16 KiB of input each fits.
 FRAME_LIMIT_BYTES = 64 * 1024 * 1024
@@ -85,8 +90,8 @@ class OpenGroup(Message, tag="open_group"):
     closed: bool
 
 
-class CommitStage(Message, tag="commit"):
-    """Record a stage's outcome."""
+class CommitStage(Message, tag="commit", omit_defaults=True):
+    """Record a stage's outcome; with ``taken``, also that it has read these messages."""
 
     req: int
     n: int
@@ -98,6 +103,7 @@ class CommitStage(Message, tag="commit"):
     completed_at: int
     duration_ms: float
     ok: bool
+    taken: list[int] | None = None
 
 
 class Charge(Message, tag="charge"):
@@ -278,66 +284,9 @@ class Goodbye(Message, tag="goodbye"):
     """Nothing is left to do: exit."""
 
 
-# --- screens and command line --------------------------------------------------------------------------------------
-
-
-class ClientHello(Message, tag="client_hello"):
-    """First message of a screen or of the command line."""
-
-
-class Subscribe(Message, tag="subscribe"):
-    """Send a summary now and then when it changed, one outstanding: the next only after ``Seen``."""
-
-    interval_ms: Annotated[int, msgspec.Meta(ge=20, le=60_000)]
-
-
-class Seen(Message, tag="seen"):
-    """The last summary was taken in."""
-
-
-class Scope(Message):
-    """What part of the run a wish is about: one of these, or none for the whole run.
-
-    ``children`` are ranges (first, last) of numbers, each with everything below it; ``worker`` is a place, from 1.
-    """
-
-    children: list[tuple[int, int]] = msgspec.field(default_factory=list)
-    stage: str | None = None
-    worker: int | None = None
-
-
-class ControlRequest(Message, tag="control_request"):
-    """A wish; answered by ControlAnswer. ``count``: of workers, slots or runs, 0 for no bound."""
-
-    req: int
-    verb: Verb
-    by: str
-    why: str | None = None
-    now: bool = False
-    count: Annotated[int, msgspec.Meta(ge=0, le=1_000_000)] | None = None
-    scope: Scope = msgspec.field(default_factory=Scope)
-    budget: dict[str, float] | None = None
-
-
-class ControlAnswer(Message, tag="control_answer"):
-    """What the journal holds after the wish, or why it was refused."""
-
-    req: int
-    ok: bool
-    message: str
-    state: ControlState
-    revision: int
-
-
-class SummaryNews(Message, tag="summary"):
-    """A progress summary as JSON of views.Summary."""
-
-    summary: str
-
-
 AnyMessage = (
     WorkerHello | HeartbeatHello | Heartbeat | EnqueueChildren | OpenGroup | CommitStage | Charge | CompleteRun
-    | FailRun | BlockRun | GiveSlot | WantSlot | Parked | Dropped | Spent | Activity
+    | FailRun | BlockRun | GiveSlot | WantSlot | Parked | Dropped | Spent | Activity | AboutMessages
     | Welcome | Assign | Adopted | Abandon | Recorded | NotRecorded | GroupSettled | Grant | ControlNow | HoldRun
     | Goodbye | ClientHello | Subscribe | Seen | ControlRequest | ControlAnswer | SummaryNews
     | LimitMessage | PromptMessage

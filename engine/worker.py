@@ -15,7 +15,7 @@ from typing import Any
 
 from poolboard.journal.reader import Reader
 
-from . import faults, hosting, logs, secrets, spawn, strays, wire, wire_limits, wire_prompts
+from . import faults, hosting, logs, secrets, spawn, strays, wire, wire_limits, wire_messages, wire_prompts
 from .attempt import Attempt, Gate, Surroundings
 from .channel import Channel
 from .definitions import Module, load
@@ -118,6 +118,9 @@ class Worker:
             case wire.Abandon():
                 if self._held(message.n, message.generation):
                     self._attempts[message.n][1].cancel()
+            case wire_messages.HandMessages():
+                if attempt := self._held(message.n, message.generation):
+                    attempt.mailbox().hand(message.letters, more=message.more)
             case wire_limits.LimitAnswer():
                 attempt = self._held(message.n, message.generation)
                 if attempt is not None and attempt.limits is not None:

@@ -37,13 +37,13 @@ class WorkerDesk:
         self.failed_before: frozenset[int] = frozenset()
         #: Called when something that a budget may limit was recorded.
         self.on_cost: Callable[[], None] = lambda: None
-        #: Who takes what only some runs say: limits, prompts.
+        #: Who takes what only some runs say: limits, messages, prompts.
         self.others: dict[type, Callable[[str, Peer, Any], None]] = {}
 
     def take(self, worker: str, peer: Peer, message: wire.AnyMessage) -> None:
         """Handle a message of a worker that was taken in; raises WireError for one that a worker does not say."""
         match message:
-            case wire.CommitStage():
+            case wire.CommitStage(taken=None):
                 self._commit(peer, message)
             case wire.Charge():
                 self._charge(peer, message)

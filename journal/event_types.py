@@ -18,6 +18,9 @@ RUN_ENDED: Final = "RunEnded"
 PROMPT_ASKED: Final = "PromptAsked"
 PROMPT_ANSWERED: Final = "PromptAnswered"
 PROMPT_CLOSED: Final = "PromptClosed"
+MESSAGE_ACCEPTED: Final = "MessageAccepted"
+MESSAGE_DELIVERED: Final = "MessageDelivered"
+MESSAGE_SETTLED: Final = "MessageSettled"
 
 #: Events that do not tell how the run as a whole stands (SPEC 1.1); nor does any event of a work item.
-NOT_SNAPSHOTS: Final = (CHECKPOINT_RECORDED, "MessageSettled", "MessageDelivered", PROMPT_CLOSED)
+NOT_SNAPSHOTS: Final = (CHECKPOINT_RECORDED, MESSAGE_ACCEPTED, MESSAGE_DELIVERED, MESSAGE_SETTLED, PROMPT_CLOSED)

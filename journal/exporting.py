@@ -24,6 +24,8 @@ TABLES: Final[dict[str, tuple[str, str | None, str]]] = {
     "stage": ("stages", None, "first_seq, name"),
     "hold": ("holds", None, "scope, name"),
     "usage": ("usage", None, "work, name"),
+    "message": ("messages", None, "number"),
+    "receipt": ("receipts", None, "message, work"),
 }
 
 

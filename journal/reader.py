@@ -15,6 +15,7 @@ from .clock import MachineClock
 from .control import setting_key
 from .errors import RunNotFound
 from .event_types import CHECKPOINT_RECORDED, NOT_SNAPSHOTS
+from .message_reader import MessageReader
 from .model import (
     HoldRow,
     JournalEntry,
@@ -64,6 +65,11 @@ class Reader:
     async def open(cls, path: Path, machine: MachineClock | None = None) -> Reader:
         """Open an existing journal; raises JournalUnusable ("no journal at …")."""
         return cls(await Reading.open(path, machine))
+
+    @property
+    def messages(self) -> MessageReader:
+        """What the journal holds of messages."""
+        return MessageReader(self._reading)
 
     @property
     def path(self) -> Path:

@@ -11,6 +11,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from .message_model import MessageMode, ReceiptState
 from .payload import MAX_PAYLOAD_BYTES
 from .positions import OF_THE_RUN, SPAN
 from .states import ControlState, HoldScope, RunStatus, WorkState
@@ -150,6 +151,31 @@ class UsageLine(Line):
     amount: Annotated[int | float, Field(ge=0, allow_inf_nan=False)]
 
 
+class MessageLine(Line):
+    """A row of ``messages``."""
+
+    number: Number
+    sender: Count | None
+    target: Text
+    direct: Count | None
+    stage: Text | None
+    mode: MessageMode
+    notice: Number | None
+    open: Annotated[int, Field(ge=0, le=1)]
+    delivered: Count
+    taken: Count
+    undeliverable: Count
+
+
+class ReceiptLine(Line):
+    """A row of ``receipts``."""
+
+    message: Number
+    work: Count
+    state: ReceiptState
+    at: Time
+
+
 class Head(Line):
     """The first line."""
 
@@ -175,4 +201,6 @@ ROWS: Final[dict[str, type[Line]]] = {
     "stage": StageLine,
     "hold": HoldLine,
     "usage": UsageLine,
+    "message": MessageLine,
+    "receipt": ReceiptLine,
 }

@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from poolboard.engine.authoring import stage, workflow
     from poolboard.engine.context import Context
-    from poolboard.engine.errors import AskTimeout, ChildError, LimitError, StageError
+    from poolboard.engine.errors import AskTimeout, ChildError, LimitError, StageError, StageInterrupted
     from poolboard.engine.limit_calls import observe
+    from poolboard.engine.message import Message
     from poolboard.engine.result import Result
+    from poolboard.engine.running import inbox
     from poolboard.engine.views import RunView
     from poolboard.handle import Handle, RunFailed
     from poolboard.pool import Pool, map, run
@@ -26,12 +28,15 @@ __all__ = [
     "Context",
     "Handle",
     "LimitError",
+    "Message",
     "Pool",
     "Result",
     "RunFailed",
     "RunView",
     "StageError",
+    "StageInterrupted",
     "__version__",
+    "inbox",
     "map",
     "observe",
     "run",
@@ -45,11 +50,14 @@ _HOMES = {
     "Context": "poolboard.engine.context",
     "LimitError": "poolboard.engine.errors",
     "Handle": "poolboard.handle",
+    "Message": "poolboard.engine.message",
     "Pool": "poolboard.pool",
     "Result": "poolboard.engine.result",
     "RunFailed": "poolboard.handle",
     "RunView": "poolboard.engine.views",
     "StageError": "poolboard.engine.errors",
+    "StageInterrupted": "poolboard.engine.errors",
+    "inbox": "poolboard.engine.running",
     "observe": "poolboard.engine.limit_calls",
     "map": "poolboard.pool",
     "run": "poolboard.pool",

@@ -14,6 +14,7 @@ from poolboard import (
     cli_help,
     cli_journal,
     cli_limits,
+    cli_messages,
     cli_metrics,
     cli_parts,
     cli_prompts,
@@ -174,6 +175,8 @@ app.command()(cli_parts.concurrency)
 app.command()(cli_limits.limit)
 app.command()(cli_prompts.prompts)
 app.command()(cli_prompts.answer)
+app.command()(cli_messages.send)
+app.command()(cli_messages.messages)
 app.command()(cli_metrics.metrics)
 app.command()(cli_doctor.doctor)
 app.add_typer(cli_journal.app, name="journal")

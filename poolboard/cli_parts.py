@@ -13,7 +13,9 @@ Child = Annotated[
     typer.Option("--child", help="Only these children, each with all below it: 7, or 3,5-9.", metavar="N,..."),
 ]
 Stage = Annotated[str | None, typer.Option("--stage", help="Only this stage, of all children.", metavar="NAME")]
-WorkerPlace = Annotated[int | None, typer.Option("--worker", help="Only the worker at this place.", metavar="N", min=1)]
+Worker = Annotated[
+    int | None, typer.Option("--worker", help="Only this worker: it takes nothing new.", metavar="N", min=1)
+]
 
 
 def slots(

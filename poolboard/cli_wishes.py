@@ -23,7 +23,7 @@ from poolboard.cli_options import (
     Why,
     Yes,
 )
-from poolboard.cli_parts import Child, Stage, WorkerPlace
+from poolboard.cli_parts import Child, Stage, Worker
 
 
 def pause(
@@ -32,7 +32,7 @@ def pause(
     name: Name = None,
     child: Child = None,
     stage: Stage = None,
-    worker: WorkerPlace = None,
+    worker: Worker = None,
     why: Why = None,
     yes: Yes = False,
     journal: Journal = None,
@@ -63,7 +63,7 @@ def resume(
     name: Name = None,
     child: Child = None,
     stage: Stage = None,
-    worker: WorkerPlace = None,
+    worker: Worker = None,
     max_duration: cli_budget.MaxDuration = None,
     max_failures: cli_budget.MaxFailures = None,
     max_usage: cli_budget.MaxUsage = None,

@@ -92,7 +92,8 @@ class ItemTeller:
     def _ended(self, row: ChildRow, *, noted: bool = False) -> None:
         if row.state != "cancelled" and not noted:
             self._note(row)
-        if row.n in self._told:
+        # In order, what lies behind us has been told; its row may come again, or after those of later items.
+        if row.n in self._told or (self._telling.in_order and row.n < self._next):
             return
         if not self._telling.in_order:
             self._tell(row)
@@ -101,7 +102,6 @@ class ItemTeller:
         while self._next in self._told or self._next in self._waiting:
             if (due := self._waiting.pop(self._next, None)) is not None:
                 self._tell(due)
-            self._told.discard(self._next)
             self._next += 1
 
     def _tell(self, row: ChildRow) -> None:

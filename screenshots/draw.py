@@ -10,7 +10,7 @@ import os
 import re
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Final
 
@@ -25,28 +25,47 @@ from poolboard.tui.app import PoolboardApp
 from poolboard.tui.board_screen import BoardScreen
 from poolboard.tui.clock import Clock
 from poolboard.tui.pace import Pace
+from poolboard.tui.runs_screen import RunsScreen
 from poolboard.tui.table import Table
 
-SIZES: Final = ((80, 24), (160, 48))
+SIZES: Final = ((40, 12), (80, 24), (160, 48), (300, 80))
+#: The largest is drawn of the board alone: it shows the layout, and what else there is looks as at 160 x 48.
+_LARGE: Final = 300
 THEMES: Final = ("midnight", "paper")
-#: screen -> the keys that lead there from the list of runs.
-SCREENS: Final[dict[str, tuple[str, ...]]] = {"runs": (), "board": ("enter",), "child": ("enter", "enter")}
+#: screen -> the keys that lead there from the one before, and how many screens lie on the stack then.
+SCREENS: Final[dict[str, tuple[tuple[str, ...], int]]] = {
+    "runs": ((), 1),
+    "board": (("enter",), 2),
+    "folded": (("z",), 2),
+    "failures": (("z", "z", "z", "z", "2"), 2),
+    "workers": (("3",), 2),
+    "slots": (("4",), 2),
+    "timeline": (("5",), 2),
+    "journal": (("6",), 2),
+    "stage": (("1", "shift+tab", "enter"), 3),
+    "help": (("escape", "tab", "question_mark"), 3),
+    "child": (("escape", "enter"), 3),
+    "log": (("l",), 3),
+}
 _TRIES: Final = 400
 
 
-async def draw(recording: Recording, screen: str, size: tuple[int, int], theme: str) -> str:
-    """Return one picture as SVG text."""
+async def draw(recording: Recording, size: tuple[int, int], theme: str) -> AsyncIterator[tuple[str, str]]:
+    """Yield every screen of one size and theme with its picture as SVG text."""
     replay = Replay(recording)
     clock = Clock(wall_ms=lambda: recording.at_ms, steady_s=lambda: replay.steady_s)
-    app = PoolboardApp(theme=theme, clock=clock, pace=Pace(0.01, 0.0), ascii=False, source=replay, hints=False)
+    pace = Pace(0.01, 0.0)
+    app = PoolboardApp(theme=theme, clock=clock, pace=pace, ascii=False, source=replay, hints=False)
     async with app.run_test(size=size) as pilot:
         await until(pilot, lambda: len(app.screen.query(Table)) > 0 and full(app))
-        for key in SCREENS[screen]:
-            before = app.screen
-            await pilot.press(key)
-            await until(pilot, lambda before=before: app.screen is not before and full(app))
-        await pilot.pause(0.1)
-        return neat(app.export_screenshot(title=f"poolboard: {screen}"))
+        for screen, (keys, depth) in SCREENS.items():
+            for key in keys:
+                await pilot.press(key)
+                await pilot.pause()
+            await until(pilot, lambda depth=depth: len(app.screen_stack) == depth + 1 and full(app))
+            await pilot.pause(0.1)
+            if size[0] < _LARGE or screen == "board":
+                yield screen, neat(app.export_screenshot(title=f"poolboard: {screen}"))
 
 
 def full(app: PoolboardApp) -> bool:
@@ -54,9 +73,10 @@ def full(app: PoolboardApp) -> bool:
     if isinstance(app.screen, BoardScreen):
         replay = app.screen.session.monitor
         assert isinstance(replay, Replay)
-        return app.screen.summary is replay.recording.summaries[-1] and len(
-            app.screen.query_one("#children", Table).rows
-        ) == len(replay.recording.children)
+        rows = app.screen.query_one("#children", Table).rows
+        return app.screen.summary is replay.recording.summaries[-1] and rows.total == len(replay.recording.children)
+    if not isinstance(app.screen, RunsScreen):
+        return True
     return all(len(table.rows) > 0 for table in app.screen.query(Table))
 
 
@@ -79,12 +99,10 @@ def neat(svg: str) -> str:
 
 async def draw_all(folder: Path) -> None:
     recording = Recording.model_validate_json(FILE.read_text(encoding="utf-8"))
-    for screen in SCREENS:
-        for size in SIZES:
-            for theme in THEMES:
-                svg = await draw(recording, screen, size, theme)
-                name = f"{screen}-{size[0]}x{size[1]}-{theme}.svg"
-                (folder / name).write_text(svg, encoding="utf-8")
+    for size in SIZES:
+        for theme in THEMES:
+            async for screen, svg in draw(recording, size, theme):
+                (folder / f"{screen}-{size[0]}x{size[1]}-{theme}.svg").write_text(svg, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -42,6 +42,7 @@ SURVEYED: Final = (
     "xml",
 )
 _HALF: Final = 0.55
+_EVENTS_KEPT: Final = 100
 _SECONDS_KEPT: Final = 12
 _LOG_BYTES: Final = 20_000
 
@@ -127,6 +128,8 @@ async def survey(monitor: Monitor, journal: str, project: Path) -> Recording:
         children=sorted(rows.values()),
         child=child,
         logs=logs,
+        events=await monitor.events(run_id, max(0, await monitor.last_seq(run_id) - _EVENTS_KEPT), _EVENTS_KEPT),
+        durations=[await monitor.stage(run_id, stage.name) for stage in summary.stages if stage.done + stage.failed],
     )
 
 

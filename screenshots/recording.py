@@ -19,6 +19,7 @@ from poolboard.engine.views import (
     EventView,
     PromptView,
     RunView,
+    StageDurations,
     Summary,
 )
 
@@ -38,6 +39,7 @@ class Recording(BaseModel):
     child: ChildView
     logs: dict[str, str]
     events: list[EventView] = []
+    durations: list[StageDurations] = []
 
 
 class Replay:
@@ -72,6 +74,12 @@ class Replay:
         if n != self.recording.child.row.n:
             raise UserMistake(f"child {n} is not in this recording")
         return self.recording.child
+
+    async def stage(self, run_id: str, name: str) -> StageDurations:
+        found = next((one for one in self.recording.durations if one.name == name), None)
+        if found is None:
+            raise UserMistake(f"no call of stage {name} was recorded")
+        return found
 
     async def read_log(self, path: str, offset: int = 0, limit: int = 262_144) -> bytes:
         return self.recording.logs.get(path, "").encode()[offset : offset + limit]

@@ -21,6 +21,12 @@ def gate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "gate"
 
 
+def until_told(count: int) -> None:
+    """Return when a reader has noted that it has told of so many items: the last one is in doubt until then."""
+    runs = Path(os.environ["XDG_STATE_HOME"]) / "poolboard" / "runs"
+    until(lambda: sum(file.stat().st_size for file in runs.glob("*/told")) >= 8 * count, "the note of what was told")
+
+
 # --- kills ------------------------------------------------------------------------------------------------------------
 
 
@@ -51,6 +57,7 @@ def test_everything_is_killed_in_the_middle_and_resume_runs_only_what_was_not_do
         until(lambda: int(run_of(poolboard)["children"]["completed"]) == 20, "their record")  # type: ignore[index]
         assert process.stdout is not None
         told = [process.stdout.readline().decode() for _ in range(20)]
+        until_told(20)
         process.kill()
         kill_all(run_id)
     assert run_of(poolboard)["status"] == "crashed"
@@ -90,6 +97,7 @@ def test_a_list_whose_reader_is_killed_blocks_the_run_until_it_is_given_again(
         until(lambda: len(lines(effects)) == 3, "the first commands")
         assert process.stdout is not None
         told = [process.stdout.readline().decode() for _ in range(3)]
+        until_told(3)
         process.kill()
     run_id = str(run_of(poolboard)["run_id"])
     until(lambda: has_rested(poolboard, run_id) == "blocked", "the run to be blocked")
@@ -134,6 +142,7 @@ def test_what_ended_while_nobody_read_is_told_by_resume_and_only_once(
     with started("-j2", *order, command, ":::", *map(str, range(1, 9))) as process:
         assert process.stdout is not None
         first = [process.stdout.readline().decode().strip() for _ in range(2)]
+        until_told(2)
         process.kill()
     run_id = str(run_of(poolboard)["run_id"])
     gate.touch()

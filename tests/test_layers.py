@@ -20,6 +20,9 @@ PURE = (
     "engine/pool_holds.py",
     "engine/ranges.py",
     "engine/replay.py",
+    "engine/address.py",
+    "engine/delivery.py",
+    "engine/patterns.py",
     "engine/admission.py",
     "engine/admission_reason.py",
     "engine/bucket.py",
@@ -90,6 +93,7 @@ def test_the_screen_and_the_command_line_see_the_journal_through_the_monitor_alo
         "poolboard.engine.restarts",
         "poolboard.engine.views",
         "poolboard.journal.errors",
+        "poolboard.journal.message_model",
         "poolboard.journal.states",
     }
     starters = {
@@ -99,7 +103,9 @@ def test_the_screen_and_the_command_line_see_the_journal_through_the_monitor_alo
         "poolboard.engine.authoring",
         "poolboard.engine.context",
         "poolboard.engine.limit_calls",
+        "poolboard.engine.message",
         "poolboard.engine.result",
+        "poolboard.engine.running",
     }
     #: The tools that look after files and processes themselves, whether or not a run is there.
     caretakers = {"completion", "configuration", "doctor", "leftovers", "machine", "premises", "run_folders", "upkeep"}

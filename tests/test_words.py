@@ -84,7 +84,16 @@ def test_the_status_shape_holds_everything_that_is_promised() -> None:
         "total": 10, "ready": 2, "leased": 3, "waiting": 0, "completed": 4, "failed": 1, "cancelled": 0,
     }  # fmt: skip
     assert shape["stages"] == [
-        {"name": "parse", "waiting": 2, "active": 3, "done": 4, "failed": 1, "p50_ms": 1.5, "p95_ms": 20.0}
+        {
+            "name": "parse",
+            "waiting": 2,
+            "active": 3,
+            "done": 4,
+            "failed": 1,
+            "p50_ms": 1.5,
+            "p95_ms": 20.0,
+            "paused": False,
+        }
     ]
     assert shape["workers"] == [
         {"id": "w1", "pid": 4711, "slots": 4, "active": 3, "rss_bytes": 50_000_000, "restarts": 1}

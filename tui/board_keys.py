@@ -21,6 +21,7 @@ from .held import is_held
 from .questions import cancel_children_question
 from .session import Session
 from .sharing_keys import SharingKeys
+from .stage_screen import StageScreen
 from .table import Table
 from .units import several
 from .worker_wish import WorkerWish
@@ -73,10 +74,15 @@ class BoardKeys(SharingKeys):
         self.keys_changed()
 
     def on_table_entered(self, message: Table.Entered) -> None:
-        if message.table is self._lists.front:
+        if message.table is self._lists.front or self._lists.stage_in_focus is not None:
             self.action_enter()
 
     def action_enter(self) -> None:
+        stage = self._lists.stage_in_focus
+        if stage is not None:
+            rates = self._lists.trends.get(stage.name, ())
+            self.app.push_screen(StageScreen(self.session, self.run_id, stage.name, rates))
+            return
         if self._lists.front.toggle_group():
             return
         row = self._lists.front.current()
@@ -144,7 +150,7 @@ class BoardKeys(SharingKeys):
         return self.run_id if n is None else f"{self.run_id}#{n}"
 
     def list_in_front(self) -> Table[Any]:
-        return self._lists.front
+        return self.focused if isinstance(self.focused, Table) else self._lists.front
 
     # -- questions and limits
 

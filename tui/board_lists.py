@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Iterable, Sequence
 from typing import Any, Final, Literal, get_args
 
 from textual.app import ComposeResult
@@ -22,7 +23,7 @@ from .list_line import list_line
 from .prompt_list import PROMPT_COLUMNS, PROMPT_SHAPE
 from .query import Query
 from .rows import Rows
-from .stage_list import STAGE_COLUMNS, STAGE_SHAPE
+from .stage_list import STAGE_SHAPE, stage_columns
 from .table import Table
 from .timeline_view import TimelineView
 from .units import count
@@ -32,6 +33,7 @@ View = Literal["children", "failures", "workers", "slots", "timeline", "journal"
 VIEWS: Final[tuple[View, ...]] = get_args(View)
 #: Tabs of what most runs have none of: they are named once there is something in them.
 _RARE: Final[frozenset[View]] = frozenset({"limits", "prompts"})
+_RATES_KEPT: Final = 60
 _READING: Final = ("", "Reading the journal…")
 
 
@@ -49,7 +51,9 @@ class BoardLists(Vertical):
         )
         # What fails and what moves is what a person looks for: it comes before what is done.
         self.children_table.choose_order("state")
-        self._stages = Table(Rows[StageView](STAGE_SHAPE), STAGE_COLUMNS, id="stages", ascii=ascii)
+        self.trends: Final[dict[str, deque[float]]] = {}
+        columns = stage_columns(self.trends)
+        self._stages = Table(Rows[StageView](STAGE_SHAPE), columns, id="stages", ascii=ascii)
         self.failures_table = Table(
             Rows[FailureGroup](FAILURE_SHAPE, follow_top=True),
             FAILURE_COLUMNS,
@@ -92,6 +96,16 @@ class BoardLists(Vertical):
         self.failures.take(rows)
         self.timeline.take(rows)
         return self.children_table.rows.upsert(rows)
+
+    def note_rates(self, stages: Iterable[StageView]) -> None:
+        """Keep how fast each stage goes now, for its sparkline; of no more stages than a summary lists."""
+        for stage in stages:
+            self.trends.setdefault(stage.name, deque(maxlen=_RATES_KEPT)).append(stage.rate_per_s)
+
+    @property
+    def stage_in_focus(self) -> StageView | None:
+        """The stage under the cursor, if the stages have the keys."""
+        return self._stages.current() if self._stages.has_focus else None
 
     def settle(self, summary: Summary, look: Look) -> None:
         """Bring the lists up to date, and the screen as far as somebody sees it."""
@@ -160,6 +174,8 @@ class BoardLists(Vertical):
     @property
     def has_row(self) -> bool:
         """Say whether the cursor is on something that can be opened."""
+        if self.stage_in_focus is not None:
+            return True
         if self.front.rows.group(self.front.rows.cursor) is not None:
             return True
         if self.view in ("failures", "journal", "prompts"):

@@ -80,6 +80,7 @@ class BoardScreen(BoardKeys):
         now_s = self.session.clock.steady_s()
         if now_s - self._rated_at_s >= _RATE_EVERY_S:
             self._rates.append(message.summary.rate_per_s)
+            self._lists.note_rates(message.summary.stages)
             self._rated_at_s = now_s
         before = self.summary.run.status if self.summary else None
         self.summary, self._read_at_s = message.summary, now_s

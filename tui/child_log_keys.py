@@ -62,10 +62,12 @@ class ChildLogKeys(PoolScreen):
         return words
 
     def _new_files(self, before: ChildView | None) -> bool:
-        """Say whether merged logs got another file: it belongs to the end."""
-        if not self._merged or before is None or self.child is None:
+        """Say whether the log is to be opened (again): its first file came, or a merged one got another at its end."""
+        if self.child is None or not self.child.logs:
             return False
-        return [log.path for log in before.logs] != [log.path for log in self.child.logs]
+        if before is None or not before.logs:
+            return True
+        return self._merged and [log.path for log in before.logs] != [log.path for log in self.child.logs]
 
     def _log_note(self) -> list[Piece]:
         """Return what the line over the log says of it."""

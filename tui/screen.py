@@ -51,7 +51,9 @@ class PoolScreen(Screen[None]):
 
     def _hint(self) -> None:
         """Tell a newcomer what matters on this screen, once, and only when it is really looked at."""
-        hint = HINTS.get(self.SCOPE) if self.is_current and self.session.hints else None
+        if not (self.is_current and self.session.hints) or self.size.width < 60 or self.size.height < 18:
+            return  # on a small terminal a hint would hide what it explains
+        hint = HINTS.get(self.SCOPE)
         if hint is not None and self.session.preferences.first_time(self.SCOPE):
             self.app.notify(hint, title="The first time here", markup=False, timeout=10)
 

@@ -15,6 +15,7 @@ from poolboard.engine.views import (
     Part,
     PromptView,
     RunView,
+    StageDurations,
     Summary,
 )
 
@@ -34,6 +35,8 @@ class Source(Protocol):
     async def children(self, run_id: str, since: Cursor = ..., limit: int = ...) -> ChildPage: ...
 
     async def child(self, run_id: str, n: int) -> ChildView: ...
+
+    async def stage(self, run_id: str, name: str) -> StageDurations: ...
 
     async def read_log(self, path: str, offset: int = ..., limit: int = ...) -> bytes: ...
 

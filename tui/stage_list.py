@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from poolboard.engine.views import StageView
 
+from .bar import spark
 from .columns import Cell, Column, Look
 from .shape import Shape
 from .units import count, milliseconds, rate
@@ -30,6 +32,31 @@ def _glyph(row: StageView, look: Look) -> Cell:
     if row.done and look.ended:
         return Cell("+" if look.ascii else "✓", "completed")
     return Cell("o" if look.ascii else "○", "pending")
+
+
+#: The last rates of each stage by name, a second each.
+Trends = Mapping[str, Sequence[float]]
+
+
+def _trend(row: StageView, look: Look, cells: int, trends: Trends) -> Cell:
+    return Cell(spark(trends.get(row.name, ()), cells, look.ascii), "running" if row.active else "quiet")
+
+
+def stage_columns(trends: Trends) -> tuple[Column[StageView], ...]:
+    """Return the columns; ``trends`` is looked up at drawing time."""
+    return (
+        *STAGE_COLUMNS,
+        Column(
+            "trend",
+            "trend",
+            lambda row, look: Cell(""),
+            10,
+            flex=1,
+            most=30,
+            keep=0,
+            drawn=lambda row, look, cells: _trend(row, look, cells, trends),
+        ),
+    )
 
 
 STAGE_COLUMNS: Final[tuple[Column[StageView], ...]] = (

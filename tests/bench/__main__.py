@@ -12,7 +12,7 @@ from typing import Final
 from poolboard.engine.errors import EngineError
 from poolboard.journal.errors import JournalError
 
-from . import attach, commands, demo, each, growth, journal, keys, limits, machine, pool, report
+from . import attach, commands, demo, each, growth, journal, keys, limits, machine, messages, pool, report
 from .figure import Section, Unmeasured
 from .peers import section as peers
 
@@ -26,6 +26,7 @@ SECTIONS: Final[dict[str, Callable[[], Awaitable[Section]]]] = {
     "each": each.measure,
     "commands": commands.measure,
     "growth": growth.measure,
+    "messages": messages.measure,
     "peers": peers.measure,
 }
 FOLDER: Final = Path(__file__).parent

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import time
+from pathlib import Path
+
 from poolboard import Context, stage, workflow
 
 
@@ -49,3 +52,18 @@ async def many_stages(ctx: Context, n: int, stages: int) -> int:
 async def of_many_stages(ctx: Context, count: int, stages: int) -> int:
     """A fan-out of so many children of so many stages."""
     return len(await ctx.map(many_stages, [{"n": n, "stages": stages} for n in range(count)]))
+
+
+@stage(timeout_s=120)
+def opened(gate: str) -> str:
+    """Return once somebody has made the file: a dashboard that looks on."""
+    while not Path(gate).exists():
+        time.sleep(0.01)
+    return gate
+
+
+@workflow
+async def of_one_stage_at_a_sign(ctx: Context, count: int, gate: str) -> int:
+    """A fan-out that begins when the gate is opened."""
+    await ctx.stage(opened, gate)
+    return len(await ctx.map(one_stage, list(range(count)), label=lambda n: f"item-{n}"))

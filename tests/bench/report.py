@@ -32,11 +32,11 @@ def table(section: Section) -> Iterator[str]:
         yield f"  ({note})"
 
 
-def page(machine: Machine, sections: Sequence[Section]) -> str:
-    """Return RESULTS.md."""
+def page(machine: Machine, sections: Sequence[Section], command: str = "make bench") -> str:
+    """Return RESULTS.md, or another page by the command that measured it."""
     before, after = machine.load1
     lines = [
-        "# Measured by `make bench`",
+        f"# Measured by `{command}`",
         "",
         f"{machine.date}, {machine.cpu}, {machine.cores} cores, {machine.memory_gib} GiB, {machine.system}, journals "
         f"on {machine.file_system}; Python {machine.python}, SQLite {machine.sqlite}, Textual {machine.textual}.",

@@ -53,6 +53,11 @@ class Terminal:
         self._unread = b""
         self._asked = False
 
+    @property
+    def pid(self) -> int:
+        """The process in it."""
+        return self._process.pid
+
     def press(self, key: str) -> float:
         """Send a key and return when."""
         at_s = time.perf_counter()

@@ -11,7 +11,22 @@ from pathlib import Path
 import pytest
 
 from tests.bench import __main__ as bench
-from tests.bench import attach, commands, demo, each, executor, journal, keys, limits, machine, pool, report
+from tests.bench import (
+    attach,
+    commands,
+    demo,
+    each,
+    executor,
+    growth,
+    journal,
+    keys,
+    limits,
+    machine,
+    messages,
+    path,
+    pool,
+    report,
+)
 from tests.bench.figure import Figure, Section, Unmeasured, percentile
 from tests.bench.peers import section as peers
 from tests.bench.peers.catalog import EXECUTOR, OURS, Peer
@@ -21,6 +36,10 @@ from tests.bench.terminal import plain
 PAINTED = "\x1b[14;1H\x1b[1;38;2;213;219;230m\u258c \x1b[0m✗\x1b[0m  1,674\x1b[0m a/b.py\x1b[0m\x1b[1;2H"
 
 
+#: Four runs and as many dashboards: a bound for a machine that does other things too.
+SLOW = pytest.mark.timeout(400)
+
+
 @pytest.mark.parametrize(
     "measure",
     [
@@ -28,17 +47,24 @@ PAINTED = "\x1b[14;1H\x1b[1;38;2;213;219;230m\u258c \x1b[0m✗\x1b[0m  1,674\x1b
         pytest.param(partial(journal.measure, rounds=1, members=160), id="journal"),
         pytest.param(partial(demo.measure, limit=5, rounds=1), id="demo"),
         pytest.param(partial(attach.measure, children=30, rounds=1), id="attach"),
+        pytest.param(partial(growth.measure, children=(20, 60), stages=((1, 20), (4, 5))), id="growth", marks=SLOW),
+        pytest.param(partial(path.measure, children=200), id="path"),
         pytest.param(partial(keys.measure, presses=3, idle_presses=3), id="keys"),
         pytest.param(partial(limits.measure, rounds=1), id="limits"),
         pytest.param(partial(each.measure, items=6, rounds=1, many=12, few=6), id="each"),
         pytest.param(partial(commands.measure, runs=20, rounds=1), id="commands"),
+        pytest.param(
+            partial(messages.measure, messages.Sizes((30,), 20, 40, 50, 3, talkers=4, rounds=2, repeats=1)),
+            id="messages",
+        ),
     ],
 )
 async def test_a_section_produces_every_number(measure: Callable[[], Awaitable[Section]]) -> None:
     section = await measure()
     assert len({figure.name for figure in section.figures}) == len(section.figures)
     for figure in section.figures:
-        assert all(value > 0 for value in figure.values), figure
+        # A slope may point either way.
+        assert "slope" in figure.unit or all(value > 0 for value in figure.values), figure
 
 
 async def test_peers_do_the_same_work_and_one_that_is_not_here_is_told() -> None:
@@ -101,3 +127,9 @@ def test_the_child_under_the_cursor_is_read_from_what_was_painted() -> None:
 def test_percentiles_lie_between_the_values() -> None:
     assert percentile([1.0, 2.0, 3.0], 50) == 2.0
     assert percentile([1.0, 2.0], 99) == pytest.approx(1.99)
+
+
+def test_the_slope_of_a_number_tells_how_it_grows() -> None:
+    assert growth.exponent([1, 10, 100], [5.0, 5.0, 5.0]) == pytest.approx(0)
+    assert growth.exponent([100, 1_000, 10_000], [2.0, 20.0, 200.0]) == pytest.approx(1)
+    assert growth.exponent([1, 2, 4], [3.0, 12.0, 48.0]) == pytest.approx(2)

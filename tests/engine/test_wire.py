@@ -57,3 +57,28 @@ def test_a_frame_over_the_limit_is_refused_before_it_is_read() -> None:
 def test_what_is_not_a_message_of_ours_is_refused(body: bytes) -> None:
     with pytest.raises(wire.WireError, match="not a message of ours"):
         wire.Decoder().feed(struct.pack(">I", len(body)) + body)
+
+
+def test_m15_a_frame_of_1_mb_in_many_pieces_is_looked_at_twice_and_copied_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Counting:
+        size, looks = 4, 0
+
+        def unpack_from(self, data: bytes) -> tuple[int]:
+            self.looks += 1
+            return (int.from_bytes(data[:4], "big"),)
+
+    frame = wire.encode([wire.SummaryNews(summary="x" * 1_000_000)])
+    counting = Counting()
+    decoded: list[int] = []
+    whole = wire._messages
+
+    def decode(body: bytes | memoryview) -> list[wire.AnyMessage]:
+        decoded.append(len(body))
+        return whole(body)
+
+    monkeypatch.setattr(wire, "_LENGTH", counting)
+    monkeypatch.setattr(wire, "_messages", decode)
+    decoder = wire.Decoder()
+    found = [message for start in range(0, len(frame), 250) for message in decoder.feed(frame[start : start + 250])]
+    assert len(found) == 1
+    assert (counting.looks, decoded) == (3, [len(frame) - 4])

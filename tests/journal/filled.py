@@ -7,8 +7,9 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from poolboard.journal import queue
+from poolboard.journal import messages, queue
 from poolboard.journal.driver import connect
+from poolboard.journal.message_model import NewMessage
 from poolboard.journal.model import Event
 from poolboard.journal.sqlite import SqliteJournal
 
@@ -34,6 +35,8 @@ async def fill(run: StartedRun, children: int = 20, text: str = "y") -> None:
         else:
             await run.do(queue.fail, token, "it broke", json.dumps({"message": "\u202e"}))
     await run.journal.append(run.lease, Event("Note", "{}"), "a key")
+    said = await run.do(messages.accept, NewMessage("**", None, None, "steer", '"\\u202e"', None, "ann"), "said")
+    await run.do(messages.deliver, [(said.number, 1), (said.number, 2)])
     await run.do(queue.register_worker, "w1", "identity")
     await run.do(queue.set_control, "pausing", "me", "lunch")
     await run.do(queue.set_control, "running", "me", None)
@@ -48,7 +51,19 @@ async def end(run: StartedRun, days_ago: int = 0) -> None:
 
 def rows(path: Path) -> dict[str, list[Any]]:
     """Return everything that a journal holds."""
-    tables = ("runs", "leases", "control", "events", "operations", "work", "results", "stages", "workers")
+    tables = (
+        "runs",
+        "leases",
+        "control",
+        "events",
+        "operations",
+        "work",
+        "results",
+        "stages",
+        "workers",
+        "messages",
+        "receipts",
+    )
     with closing(connect(path, readonly=True)) as connection:
         return {
             table: connection.execute(f"SELECT * FROM {table} ORDER BY 1, 2, 3").fetchall() for table in tables[:6]

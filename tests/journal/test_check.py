@@ -228,5 +228,5 @@ def test_what_is_no_journal_is_refused_not_checked(path: Path, prepare: Callable
 
 def test_a_newer_journal_is_refused_with_both_versions(whole: Path) -> None:
     sql(whole, "PRAGMA user_version = 7")
-    with pytest.raises(JournalUnusable, match=r"version 7.*up to 3"):
+    with pytest.raises(JournalUnusable, match=r"version 7.*up to 4"):
         check(whole)

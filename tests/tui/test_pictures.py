@@ -11,6 +11,9 @@ import pytest
 
 from .conftest import ROOT
 
+#: The first test that looks draws all of them.
+pytestmark = pytest.mark.timeout(300)
+
 PICTURES = ROOT / "screenshots"
 NAMES = sorted(path.name for path in PICTURES.glob("*.svg"))
 
@@ -20,12 +23,14 @@ def drawn(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("pictures")
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     command = [sys.executable, str(PICTURES / "draw.py"), str(folder)]
-    subprocess.run(command, check=True, env=environment, timeout=110)
+    subprocess.run(command, check=True, env=environment, timeout=280)
     return folder
 
 
-def test_three_screens_in_two_sizes_and_two_themes_are_committed(drawn: Path) -> None:
-    assert len(NAMES) == 12
+def test_every_screen_in_three_sizes_and_two_themes_is_committed_and_the_board_in_a_fourth(drawn: Path) -> None:
+    screens = {name.partition("-")[0] for name in NAMES}
+    assert {"runs", "board", "child", "failures", "timeline", "journal", "stage", "log", "help"} <= screens
+    assert len(NAMES) == len(screens) * 3 * 2 + 2
     assert sorted(path.name for path in drawn.glob("*.svg")) == NAMES
 
 

@@ -44,7 +44,7 @@ async def test_enter_goes_in_and_esc_comes_back_and_never_quits(recorded: Record
     async with app.run_test(size=(100, 30)) as pilot:
         await until(pilot, says(pilot, "everything"), "the run")
         await pilot.press("enter")
-        await until(pilot, says(pilot, "weigh"), "the stage board")
+        await until(pilot, says(pilot, f"{len(NAMES)} in all"), "the board and its children")
         assert isinstance(app.screen, BoardScreen)
         await pilot.press("enter")
         await until(pilot, says(pilot, "result or error"), "the child's stages")

@@ -28,7 +28,6 @@ app.conf.update(
     task_reject_on_worker_lost=True,
     worker_hijack_root_logger=False,
     broker_connection_retry_on_startup=True,
-    broker_transport_options={"visibility_timeout": 5},
 )
 
 

@@ -92,7 +92,8 @@ def known(waits: Iterable[Callable[[float], object]]) -> int:
         try:
             wait(limit_s)
             count += 1
-        except Exception:
+        except Exception as error:
+            print(f"lost: {type(error).__name__}: {error}", flush=True)
             # Once one did not come in all that time, the others have had it too.
             limit_s = 1.0
     return count
