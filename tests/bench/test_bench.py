@@ -70,7 +70,7 @@ async def test_a_section_produces_every_number(measure: Callable[[], Awaitable[S
 @pytest.mark.slow
 async def test_peers_do_the_same_work_and_one_that_is_not_here_is_told() -> None:
     absent = Peer("Nobody", "on_nobody", "nothing", "nothing", commands=("no-such-command-here",))
-    sizes = {"noop": 30, "kill": 12}
+    sizes = {"noop": 30, "kill": 100}
     section = await peers.measure((OURS, EXECUTOR, absent), sizes, rounds=1)
     values = {figure.name: figure.median for figure in section.figures}
     for kind in sizes:

@@ -29,7 +29,7 @@ ABOUT: Final = {
 }
 #: No-op items are measured in several rounds, the other kinds once, as long as there is time: on a slow machine the
 #: last kinds are left out, and said to be, rather than the ten minutes.
-ROUNDS, BUDGET_S = 3, 240.0
+ROUNDS, BUDGET_S = 3, 170.0
 
 #: Every pass of every peer, by kind; a peer that is not here could not be installed.
 Passes = dict[Peer, dict[str, list[Pass]]]
