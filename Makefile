@@ -5,6 +5,7 @@
 # profile     where coordinator, worker and screen spend their time, to tests/bench/PROFILE.md
 # slow        the tests that make test leaves out for their length
 # torture     kill everything at random moments, for long
+# browser     the screen in a headless Chromium (needs chromium and chromedriver)
 # screenshots draw the pictures of the README
 # clean       take away what the others made
 #
@@ -17,7 +18,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint check bench profile torture screenshots clean FORCE
+.PHONY: help setup demo test lint check bench profile torture browser screenshots clean FORCE
 
 help:
 	@sed -n 's/^# \{0,1\}//p' Makefile
@@ -59,6 +60,9 @@ slow: $(STAMP)
 
 torture: $(STAMP)
 	@$(BIN)/python -m pytest -m torture $(ARGS)
+
+browser: $(STAMP)
+	@$(BIN)/python -m pytest -m browser $(ARGS)
 
 screenshots: $(STAMP)
 	@$(BIN)/python screenshots/draw.py $(ARGS)

@@ -19,6 +19,7 @@ from poolboard import (
     cli_parts,
     cli_prompts,
     cli_questions,
+    cli_serve,
     cli_start,
     cli_themes,
     cli_wishes,
@@ -177,6 +178,7 @@ app.command()(cli_prompts.prompts)
 app.command()(cli_prompts.answer)
 app.command()(cli_messages.send)
 app.command()(cli_messages.messages)
+app.command()(cli_serve.serve)
 app.command()(cli_metrics.metrics)
 app.command()(cli_doctor.doctor)
 app.add_typer(cli_journal.app, name="journal")

@@ -17,7 +17,7 @@ class Situation:
 
     ``root``: this is the first screen, leaving it ends the dashboard. ``workers``: how many the run has or is to get.
     ``view``: the tab in front. ``searched``: something is looked for in the log.
-    ``ranging``: moving the cursor marks.
+    ``ranging``: moving the cursor marks. ``guest``: they sit at a browser, not at this machine.
     """
 
     run: RunView | None = None
@@ -29,6 +29,7 @@ class Situation:
     view: str = ""
     searched: bool = False
     ranging: bool = False
+    guest: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,7 +47,7 @@ class PoolboardApp(App[int]):
     """Shows the runs of one journal; ``run_id`` opens that run's board. Never writes, never runs user code.
 
     ``clock``, ``pace``, ``ascii`` and ``source`` are for pictures drawn from a recording; else they are found out.
-    Without ``hints`` nothing is said to a newcomer.
+    Without ``hints`` nothing is said to a newcomer. A ``guest`` sits at a browser: nothing is written here for them.
     """
 
     CSS_PATH = Path(__file__).with_name("poolboard.tcss")
@@ -71,13 +71,14 @@ class PoolboardApp(App[int]):
         source: Source | None = None,
         hints: bool = True,
         notify: bool = False,
+        guest: bool = False,
     ) -> None:
         self._folder: Final = config_folder()
         ours = load_themes()
         theirs, problems = load_user_themes(self._folder / "themes", ours)
         self._themes = ours | theirs
         self._ours: Final = frozenset(ours)
-        self.preferences: Final = Preferences(self._folder, self._tell)
+        self.preferences: Final = Preferences(self._folder, self._tell, lasting=not guest)
         damage = self.preferences.damage
         self._notices = [*([damage] if damage else []), *problems]
         remembered = self.preferences.theme if self.preferences.theme in self._themes else None
@@ -87,6 +88,7 @@ class PoolboardApp(App[int]):
         self._run_id: Final = run_id
         self._read_only: Final = read_only
         self._notify: Final = notify
+        self._guest: Final = guest
         self._clock: Final = clock or Clock()
         self._pace: Final = pace or pace_for()
         self._ascii: Final = wants_ascii() if ascii is None else ascii
@@ -122,6 +124,7 @@ class PoolboardApp(App[int]):
             home,
             self._hints,
             self._notify,
+            self._guest,
         )
         await self.push_screen(RunsScreen(session))
         if home is not None:
@@ -179,6 +182,7 @@ def run_dashboard(
     theme: str | None = None,
     ascii: bool | None = None,
     notify: bool = False,
+    guest: bool = False,
 ) -> int:
     """Show the dashboard until the person leaves; returns the exit code.
 
@@ -188,7 +192,7 @@ def run_dashboard(
     on stderr after the terminal was given back. Raises UserMistake, JournalUnusable, StorageUnavailable.
     """
     memory.begin()
-    app = PoolboardApp(journal, run_id, theme=theme, read_only=read_only, ascii=ascii, notify=notify)
+    app = PoolboardApp(journal, run_id, theme=theme, read_only=read_only, ascii=ascii, notify=notify, guest=guest)
     try:
         app.run()
     finally:

@@ -176,6 +176,7 @@ class ChildScreen(ChildLogKeys):
             frozen=self._frozen,
             view=self._view,
             searched=bool(self._log_view.text),
+            guest=self.session.guest,
         )
 
     # -- what the person does

@@ -11,11 +11,15 @@ from .settings import Settings, load_settings, save_settings
 
 
 class Preferences:
-    """The remembered choices of one person. ``tell`` says what could not be read or kept."""
+    """The remembered choices of one person. ``tell`` says what could not be read or kept.
 
-    def __init__(self, folder: Path, tell: Callable[[str], None]) -> None:
+    Unless they are ``lasting`` they hold for this sitting and are not saved.
+    """
+
+    def __init__(self, folder: Path, tell: Callable[[str], None], *, lasting: bool = True) -> None:
         self._folder: Final = folder
         self._tell: Final = tell
+        self._lasting: Final = lasting
         self._settings, self.damage = load_settings(folder)
 
     @property
@@ -44,6 +48,8 @@ class Preferences:
 
     def _keep(self, settings: Settings) -> None:
         self._settings = settings
+        if not self._lasting:
+            return
         try:
             save_settings(self._folder, settings)
         except OSError as error:

@@ -121,6 +121,11 @@ def no_log(situation: Situation) -> str | None:
     return None if situation.view == "log" else "only in the log"
 
 
+def no_file(situation: Situation) -> str | None:
+    """Say why the log cannot be handed to a file or a program of this machine."""
+    return no_log(situation) or ("not from a browser" if situation.guest else None)
+
+
 def no_search(situation: Situation) -> str | None:
     """Say why there is no match to go to."""
     return no_log(situation) or (None if situation.searched else "nothing is searched for: / does")

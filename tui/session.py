@@ -15,7 +15,8 @@ class Session:
     """One sitting at the dashboard. ``home`` is the run that it was opened for, None for the list of runs.
 
     ``person`` is who the journal will name for what is asked here; ``preferences`` are what is remembered of them.
-    ``notify`` rings the terminal when a run on screen comes to rest.
+    ``notify`` rings the terminal when a run on screen comes to rest. ``guest``: somebody at a browser,
+    who gets at no file and no program of this machine.
     """
 
     monitor: Source
@@ -28,3 +29,4 @@ class Session:
     home: str | None = None
     hints: bool = True
     notify: bool = False
+    guest: bool = False
