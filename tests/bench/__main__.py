@@ -12,12 +12,13 @@ from typing import Final
 from poolboard.engine.errors import EngineError
 from poolboard.journal.errors import JournalError
 
-from . import attach, commands, demo, each, growth, journal, keys, limits, machine, messages, pool, report
+from . import attach, commands, demo, each, engine, growth, journal, keys, limits, machine, messages, pool, report
 from .figure import Section, Unmeasured
 from .peers import section as peers
 
 SECTIONS: Final[dict[str, Callable[[], Awaitable[Section]]]] = {
     "pool": pool.measure,
+    "engine": engine.measure,
     "journal": journal.measure,
     "demo": demo.measure,
     "attach": attach.measure,

@@ -16,6 +16,7 @@ from tests.bench import (
     commands,
     demo,
     each,
+    engine,
     executor,
     growth,
     journal,
@@ -44,6 +45,11 @@ LONG = (pytest.mark.timeout(400), pytest.mark.slow)
     "measure",
     [
         pytest.param(partial(pool.measure, children=60, rounds=1), id="pool"),
+        pytest.param(
+            partial(engine.measure, engine.Sizes(500, (5, 15), kills=1, slots=4, rest_s=0.05, questions=10)),
+            id="engine",
+            marks=LONG,
+        ),
         pytest.param(partial(journal.measure, rounds=1, members=160), id="journal"),
         pytest.param(partial(demo.measure, limit=5, rounds=1), id="demo", marks=pytest.mark.slow),
         pytest.param(partial(attach.measure, children=30, rounds=1), id="attach", marks=pytest.mark.slow),
