@@ -18,7 +18,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint check bench profile torture browser screenshots clean FORCE
+.PHONY: help setup demo test lint check bench profile slow torture browser screenshots clean FORCE
 
 help:
 	@sed -n 's/^# \{0,1\}//p' Makefile
