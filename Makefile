@@ -3,6 +3,7 @@
 # check       format, lint, types, import direction, packaging
 # bench       measure this machine (ONLY=pool: one part of it; FULL=1: large sizes)
 # profile     where coordinator, worker and screen spend their time, to tests/bench/PROFILE.md
+# slow        the tests that make test leaves out for their length
 # torture     kill everything at random moments, for long
 # browser     the screen in a headless Chromium (needs chromium and chromedriver)
 # screenshots draw the pictures of the README
@@ -53,6 +54,9 @@ bench: $(STAMP)
 
 profile: $(STAMP)
 	@$(BIN)/python -m tests.bench.profile
+
+slow: $(STAMP)
+	@$(BIN)/python -m pytest -n 2 --dist worksteal -m slow $(ARGS)
 
 torture: $(STAMP)
 	@$(BIN)/python -m pytest -m torture $(ARGS)

@@ -68,7 +68,7 @@ class Coordinator:
         self.pool = Pool()
         self._lease_ms = round(header.lease_s * 1000)
         self.dispatcher = Dispatcher(
-            lease, self.recorder, self.pool, self._lease_ms, self._all_parked, self._root_settled
+            lease, self.recorder, self.pool, self._lease_ms, lambda: self.controller.all_parked(), self._root_settled
         )
         self.fleet = LocalFleet(self._folder, run.cwd, self._settings, self._worker_lost, self._block)
         self.desk = WorkerDesk(self.dispatcher, self._blocked, self._retire)
@@ -309,10 +309,8 @@ class Coordinator:
         self.dispatcher.feed(WorkerLost(worker, reason))
 
     def _say_retained(self) -> None:
-        for worker, member in self.fleet.members.items():
-            if not member.joined and self._takeover is not None and self._takeover.held_by(worker):
-                told = f"its process {member.identity.pid} still runs but does not answer"
-                self.progress.alerts[f"retained {worker}"] = f"work of worker {worker} is retained: {told}"
+        if self._takeover is not None:
+            self.progress.alerts |= takeover.retained(self._takeover, self.fleet)
 
     def _tell_workers(self) -> None:
         for worker, peer in self.dispatcher.workers.items():
@@ -338,9 +336,6 @@ class Coordinator:
             self._tell_worker(worker, peer)
 
     # --- the end ---------------------------------------------------------------------------------------------------
-
-    def _all_parked(self) -> None:
-        self.controller.all_parked()
 
     def _stop_is_due(self) -> None:
         self._end(*self.controller.ends_as)

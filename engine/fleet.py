@@ -23,6 +23,7 @@ from .identity import ProcessIdentity
 log = logging.getLogger("poolboard")
 #: How much of a worker's own output is shown when it dies (SPEC 1.A).
 STDERR_TAIL_BYTES = 8192
+_CONTINUED = bytes(range(0x80, 0xC0))
 #: Starts that die before they say hello, in a row over all places, before the fleet gives up.
 FUTILE_STARTS = 5
 RESPAWN_BACKOFF_S, RESPAWN_LIMIT_S = 0.1, 10.0
@@ -197,10 +198,14 @@ class LocalFleet:
         """Return the end of what a worker itself printed."""
         try:
             with self._log_path(worker).open("rb") as file:
-                file.seek(max(0, os.fstat(file.fileno()).st_size - STDERR_TAIL_BYTES))
-                return file.read().decode("utf-8", "replace").strip()
+                cut = os.fstat(file.fileno()).st_size - STDERR_TAIL_BYTES
+                file.seek(max(0, cut))
+                said = file.read(STDERR_TAIL_BYTES)
         except OSError:
             return ""
+        if cut > 0:  # perhaps in the middle of a character, of which at most three bytes are left
+            said = said[:3].lstrip(_CONTINUED) + said[3:]
+        return said.decode("utf-8", "replace").strip()
 
     def _log_path(self, worker: str) -> Path:
         return self._folder.workers / f"{worker}.log"

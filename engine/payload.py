@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+from collections.abc import Callable
 from types import UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
 
@@ -22,9 +23,23 @@ class Unrecordable(TypeError):
     """A value cannot be recorded; the message names the path (``$.score``) and says what to do."""
 
 
-#: Made once: ``json.dumps`` with settings of its own makes an encoder for each call.
-_encode = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
-_encode_sorted = json.JSONEncoder(separators=(",", ":"), allow_nan=False, sort_keys=True).encode
+def _encoder(*, sort_keys: bool) -> Callable[[object], str]:
+    """Return an encoder that is made once. ``JSONEncoder.encode`` makes its C part anew for each call, which took
+    three quarters of the time for the small values of keys and outcomes (4.7 µs instead of 1.0)."""
+    ordinary = json.JSONEncoder(separators=(",", ":"), allow_nan=False, sort_keys=sort_keys)
+    make = getattr(json.encoder, "c_make_encoder", None)
+    if make is None:  # a Python without it
+        return ordinary.encode
+    quote = json.encoder.encode_basestring_ascii
+    encode = make(None, ordinary.default, quote, None, ":", ",", sort_keys, False, False)
+
+    def encoded(value: object) -> str:
+        return "".join(encode(value, 0))
+
+    return encoded
+
+
+_encode, _encode_sorted = _encoder(sort_keys=False), _encoder(sort_keys=True)
 _decode = json.JSONDecoder().decode
 #: What pydantic writes in place of a secret.
 _ASTERISKS = str(SecretStr("x"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -15,6 +16,7 @@ from .control import Refusal
 from .dispatch import Dispatcher
 from .pool_events import ChildrenHeld
 from .ranges import numbers_in, told
+from .recorder import MOST_MEMBERS
 
 #: The longest name of a stage that can be held.
 STAGE_CHARACTERS = 200
@@ -116,13 +118,23 @@ class Scopes:
         if not chosen:
             raise Refusal(self._none_of(asked, held=True))
         ended = 0
-        for n in chosen:  # one by one: each is whole, whatever happens to the next
-            member = partial(queue.cancel_tree, lease=self._dispatcher.lease, n=n, by=by, why=why)
-            for below in await self._dispatcher.recorder.record(member):
-                ended += 1
-                self._dispatcher.drop(below, "cancelled")
+        for start in range(0, len(chosen), MOST_MEMBERS):
+            ended += await self._cancel_trees(chosen[start : start + MOST_MEMBERS], by, why)
         left = f"; {len(asked) - len(chosen)} had ended" if len(asked) > len(chosen) else ""
         return f"{ended} {'child' if ended == 1 else 'children'} cancelled, with what was below{left}"
+
+    async def _cancel_trees(self, chosen: Sequence[int], by: str, why: str | None) -> int:
+        """End these with all below them, in one request of the journal; return how many ended."""
+        cancel = partial(queue.cancel_tree, lease=self._dispatcher.lease, by=by, why=why)
+        members = [self._dispatcher.recorder.record(partial(cancel, n=n)) for n in chosen]
+        found = await asyncio.gather(*members, return_exceptions=True)
+        ended = [n for below in found if not isinstance(below, BaseException) for n in below]
+        for n in ended:
+            self._dispatcher.drop(n, "cancelled")
+        for outcome in found:  # only now: those that have ended are to let go whatever became of the others
+            if isinstance(outcome, BaseException):
+                raise outcome
+        return len(ended)
 
     def _known(self, ranges: Sequence[tuple[int, int]]) -> list[int]:
         asked = sorted(numbers_in(ranges))

@@ -84,6 +84,16 @@ def watch(takeover: Takeover, fleet: LocalFleet) -> None:
         fleet.adopt(worker, identity)
 
 
+def retained(takeover: Takeover, fleet: LocalFleet) -> dict[str, str]:
+    """Return an alert for each worker that still lives, has work of an older epoch and does not answer."""
+    told = "work of worker {} is retained: its process {} still runs but does not answer"
+    return {
+        f"retained {worker}": told.format(worker, member.identity.pid)
+        for worker, member in fleet.members.items()
+        if not member.joined and takeover.held_by(worker)
+    }
+
+
 def begin(takeover: Takeover, dispatcher: Dispatcher) -> None:
     """Put the retained work in the pool, and requeue what was with dead workers."""
     for item in takeover.work:

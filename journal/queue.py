@@ -72,7 +72,7 @@ INSERT INTO work (id, run, parent, boundary, workflow, label, depth, priority, s
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'ready', ?, ?, ?)
 """
 SELECT_FOR_CLAIM = """
-SELECT w.state, w.generation, w.starts, w.workflow, w.depth, e.payload
+SELECT w.state, w.generation, w.starts, w.workflow, w.depth, CAST(e.payload AS BLOB)
 FROM work w JOIN events e ON e.position = ? + w.boundary WHERE w.id = ?
 """
 CLAIM = """
@@ -207,4 +207,16 @@ def claim(tx: Transaction, lease: Lease, n: int, worker: str, ttl_ms: int = WORK
     values = (after, generation + 1, starts + 1, worker, run.epoch, tx.now + ttl_ms, tx.now, tx.stamp(), run.base + n)
     tx.execute(CLAIM, values)
     token = Token(n, generation + 1, worker, run.epoch)
-    return Claimed(token, workflow, boundary, starts + 1, depth, generation > 0)
+    return Claimed(token, workflow, readable(boundary), starts + 1, depth, generation > 0)
+
+
+def readable(boundary: bytes) -> str:
+    """Return a recorded input as text, empty if its bytes are no text any more.
+
+    It was text when it was recorded. One damaged input must fail its child (which finds no object in it), not the
+    claim of everything that shares the commit.
+    """
+    try:
+        return boundary.decode()
+    except UnicodeDecodeError:
+        return ""

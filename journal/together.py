@@ -34,7 +34,7 @@ MOST_TOGETHER: Final = 512
 
 SELECT_ATTEMPTS: Final = "SELECT id, state, generation, worker, epoch, expires_at FROM work WHERE id IN"
 SELECT_CLAIMS: Final = """
-SELECT w.id, w.state, w.generation, w.starts, w.workflow, w.depth, e.payload
+SELECT w.id, w.state, w.generation, w.starts, w.workflow, w.depth, CAST(e.payload AS BLOB)
 FROM work w JOIN events e ON e.position = ? + w.boundary WHERE w.id IN"""
 INSERT_OPERATION: Final = """
 INSERT INTO operations (run, work, key, seq, generation, request) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
@@ -140,7 +140,7 @@ def claim(tx: Transaction, calls: Sequence[Call]) -> list[Claimed | None] | None
         worker, expires_at = call["worker"], now + call.get("ttl_ms", WORK_LEASE_TTL_MS)
         rows.append((after, generation + 1, starts + 1, worker, epoch, expires_at, now, stamp, work_id))
         token = Token(work_id - base, generation + 1, worker, epoch)
-        claims.append(Claimed(token, workflow, boundary, starts + 1, depth, generation > 0))
+        claims.append(Claimed(token, workflow, queue.readable(boundary), starts + 1, depth, generation > 0))
     if rows:
         tx.executemany(queue.CLAIM, rows)
         run.dirty = True

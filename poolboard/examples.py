@@ -17,6 +17,8 @@ EXAMPLES: Final[dict[str, tuple[str, ...]]] = {
     "workers": ("poolboard workers 3f2a 8",),
     "slots": ("poolboard slots 3f2a 8",),
     "concurrency": ("poolboard concurrency 3f2a 100",),
+    "prompts": ("poolboard prompts", "poolboard prompts 3f2a --json"),
+    "messages": ("poolboard messages 3f2a", "poolboard messages 3f2a --json"),
     "doctor": ("poolboard doctor", "poolboard doctor --fix"),
     "journal check": ("poolboard journal check",),
     "journal vacuum": ("poolboard journal vacuum",),

@@ -55,7 +55,9 @@ def at_home(run_id: str, header: str) -> str:
     told = json.loads(header)
     if not isinstance(told, dict) or not isinstance(told.get("folder"), str):
         raise ValueError("its header names no folder: it is no run of this program")
-    here = {"folder": str(RunFolder.of(run_id).path), "hooks": {}}
+    here: dict[str, object] = {"folder": str(RunFolder.of(run_id).path)}
+    if told.get("hooks"):
+        here["hooks"] = {}
     return header if told | here == told else json.dumps({**told, **here}, separators=(",", ":"))
 
 

@@ -17,11 +17,13 @@ from poolboard.engine.views import (
     ChildView,
     Cursor,
     EventView,
+    MessagesView,
     PromptView,
     RunView,
     StageDurations,
     Summary,
 )
+from poolboard.journal.message_model import MessageMode
 
 FILE: Final = Path(__file__).with_name("recording.json")
 
@@ -109,6 +111,14 @@ class Replay:
 
     async def set_workers(self, run_id: str, count: int, by: str = "user") -> Acknowledgement:
         self._refuse()
+
+    async def send(
+        self, run_id: str, address: str, value: str, mode: MessageMode = "steer", by: str = "user"
+    ) -> Acknowledgement:
+        self._refuse()
+
+    async def messages(self, run_id: str, limit: int = 100, before: int | None = None) -> MessagesView:
+        return MessagesView((), 0, 0, 0, 0, 0)
 
     async def set_limit(self, run_id: str, name: str, text: str, by: str = "user") -> Acknowledgement:
         self._refuse()

@@ -346,6 +346,7 @@ def test_what_failed_is_tried_again_once_its_cause_is_gone(poolboard: Poolboard,
     assert "nothing has failed" in nothing.err
 
 
+@pytest.mark.slow
 def test_a_stopped_run_can_be_cancelled_for_good(poolboard: Poolboard, doubling: Path) -> None:
     started = poolboard("run", f"{doubling}:every", "--input", "upto=5000", "--detach", "--json")
     run_id = json.loads(started.out)["run_id"]

@@ -91,6 +91,7 @@ def statuses(poolboard: Poolboard) -> dict[str, str]:
     return {run["run_id"]: run["status"] for run in json.loads(poolboard("list", "--json").out)}
 
 
+@pytest.mark.slow
 def test_wait_ends_as_the_run_did_and_of_several_as_the_one_that_fared_worst(poolboard: Poolboard, runs: Runs) -> None:
     good, bad = runs.start("lenient"), runs.start("strict")
     one = poolboard("wait", good, "--json")
@@ -117,6 +118,7 @@ def test_a_beginning_that_names_several_runs_lists_them(poolboard: Poolboard, ru
     assert all(run_id[:8] in answer.err for run_id in ids)
 
 
+@pytest.mark.slow
 def test_filters_choose_runs_for_verbs_and_nothing_is_done_without_a_yes(poolboard: Poolboard, runs: Runs) -> None:
     first, second = runs.start("gated", "--name", "train a"), runs.start("gated", "--name", "train b")
     other = runs.start("gated", "--name", "test")
@@ -140,6 +142,7 @@ def test_filters_choose_runs_for_verbs_and_nothing_is_done_without_a_yes(poolboa
     assert poolboard("cancel", "--older-than", "soon", "--yes").code == exit_codes.MISTAKE
 
 
+@pytest.mark.slow
 def test_the_list_is_narrowed_by_the_same_filters(poolboard: Poolboard, runs: Runs) -> None:
     good, bad = runs.ended("lenient", "--name", "fine"), runs.ended("strict", "--name", "poor")
     assert [run["run_id"] for run in json.loads(poolboard("list", "--failed", "--json").out)] == [bad]

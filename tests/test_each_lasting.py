@@ -85,6 +85,7 @@ def test_a_coordinator_that_is_killed_comes_back_and_no_output_is_lost_or_told_t
     assert sorted(int(line) for line in (*first, *rest)) == list(range(1, 21))
 
 
+@pytest.mark.slow
 def test_a_list_whose_reader_is_killed_blocks_the_run_until_it_is_given_again(
     poolboard: Poolboard, tmp_path: Path
 ) -> None:
@@ -118,6 +119,7 @@ def test_a_list_whose_reader_is_killed_blocks_the_run_until_it_is_given_again(
     assert sorted(lines(effects)) == ["1", "2", "3", "4", "5"]
 
 
+@pytest.mark.slow
 def test_a_whole_list_is_not_asked_for_again_and_another_one_is_refused(
     poolboard: Poolboard, tmp_path: Path, gate: Path
 ) -> None:
@@ -201,6 +203,7 @@ def test_halt_now_ends_what_runs_and_starts_nothing_more(poolboard: Poolboard, t
     assert run["children"]["cancelled"] >= 6  # type: ignore[index]
 
 
+@pytest.mark.slow
 def test_halt_soon_lets_what_runs_end_and_what_was_not_run_can_be_run_later(
     poolboard: Poolboard, tmp_path: Path, gate: Path
 ) -> None:
@@ -224,6 +227,7 @@ def test_halt_soon_lets_what_runs_end_and_what_was_not_run_can_be_run_later(
     assert sorted(lines(effects)) == list("abcdefgh")
 
 
+@pytest.mark.slow
 def test_only_what_failed_is_tried_again(poolboard: Poolboard, tmp_path: Path, gate: Path) -> None:
     effects, log = tmp_path / "effects", tmp_path / "jobs.log"
     command = f'echo {{}} >>{effects}; test {{}} != b || test -e "$GATE"'
@@ -265,6 +269,7 @@ def test_a_secret_is_in_the_commands_environment_and_nowhere_else(
             assert SECRET.encode() not in path.read_bytes(), path
 
 
+@pytest.mark.slow
 def test_a_run_whose_secret_is_gone_says_so_and_takes_it_again(
     poolboard: Poolboard, tmp_path: Path, gate: Path
 ) -> None:

@@ -155,6 +155,7 @@ def test_who_wants_no_colours_gets_none(env: dict[str, str]) -> None:
     assert (answer.code, "\x1b" in answer.text) == (exit_codes.MISTAKE, False)
 
 
+@pytest.mark.slow
 def test_notify_rings_a_terminal_when_the_run_has_ended_and_no_file(poolboard: Poolboard, nothing: str) -> None:
     assert on_terminal("run", nothing, "--notify").text.count("\x1b]9;poolboard: nothing is completed\x1b\\\x07") == 1
     assert "\x07" not in on_terminal("run", nothing).text

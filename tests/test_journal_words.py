@@ -209,6 +209,7 @@ def test_a_run_travels_through_a_pipe(poolboard: Poolboard, state: Path, tmp_pat
     assert again.code == exit_codes.MISTAKE and "recorded already" in again.err
 
 
+@pytest.mark.slow
 def test_a_run_goes_on_where_it_was_imported(poolboard: Poolboard, own_folders: Path, tmp_path: Path) -> None:
     (tmp_path / "work.py").write_text(COUNTING)
     for name in ("log", "log.gate"):

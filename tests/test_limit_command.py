@@ -60,6 +60,7 @@ def test_a_run_without_the_limit_that_its_stage_needs_is_one_clear_line(poolboar
         assert answer.err.startswith("poolboard: ") and says in answer.err and answer.err.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_limits_are_told_and_changed_while_the_run_goes_on(poolboard: Run, tmp_path: Path) -> None:
     (tmp_path / "work.py").write_text(WORKFLOW)
     gate = tmp_path / "gate"
@@ -91,6 +92,7 @@ def _until_two_wait(poolboard: Run, run_id: str) -> dict[str, Any]:
     raise AssertionError("two children never waited")
 
 
+@pytest.mark.slow
 def test_each_gives_every_command_one_of_each_limit(poolboard: Run, tmp_path: Path) -> None:
     script = "n=$(ls busy | wc -l); mkdir busy/{}; sleep 0.02; echo $n; rmdir busy/{}"
     (tmp_path / "busy").mkdir()

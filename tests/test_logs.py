@@ -129,6 +129,7 @@ def test_a_reader_that_wants_one_line_only_makes_no_noise(poolboard: Poolboard) 
         assert process.wait(timeout=60) == exit_codes.BROKEN_PIPE
 
 
+@pytest.mark.slow
 def test_a_disk_that_is_full_is_told_in_one_line(poolboard: Poolboard) -> None:
     run_id = poolboard("each", "-q", "--detach", "seq 100000 # {}", ":::", "a").out.strip()
     poolboard("watch", run_id)

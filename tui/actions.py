@@ -22,6 +22,7 @@ from .reasons import (
     no_retry,
     no_row,
     no_search,
+    no_send,
     no_stop,
     wants_resume,
 )
@@ -80,6 +81,9 @@ ACTIONS: Final[tuple[Action, ...]] = (
     ),
     Action("more_workers", "plus", "more workers", "one worker more", ("board",), reason=no_more_workers),
     Action("fewer_workers", "minus", "fewer workers", "one worker less", ("board",), reason=no_fewer_workers),
+    Action(
+        "send", "m", "send", "write a message to the child under the cursor, or to the run", ("board",), reason=no_send
+    ),
     Action("enter", "enter", "open", "open what the cursor is on", _LISTS, rank=1, reason=no_row, call="enter"),
     Action(
         "back",
@@ -110,6 +114,7 @@ ACTIONS: Final[tuple[Action, ...]] = (
     Action("view_6", "6", "journal", "show the journal's events as they come", ("board",), call="view(6)"),
     Action("view_7", "7", "limits", "show the limits, who has them and who waits", ("board",), call="view(7)"),
     Action("view_8", "8", "prompts", "show the questions that wait for a person", ("board",), call="view(8)"),
+    Action("view_9", "9", "messages", "show messages, and what became of them", ("board",), call="view(9)"),
     Action("answer", "a", "answer", "answer what the run asks", _LISTS, reason=no_answer),
     Action(
         "change_limit",

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from functools import partial
 from typing import Any, Final
 
 from textual.worker import Worker
 
-from poolboard.engine.views import EventView, PromptNote, Summary
+from poolboard.engine.views import EventView, MessageView, PromptNote, Summary
 
 from .board_lists import VIEWS, BoardLists, View
 from .child_screen import ChildScreen
@@ -18,7 +19,9 @@ from .failures import FailureGroup
 from .feed import Feed
 from .filter_bar import FilterBar
 from .held import is_held
+from .message_screen import MessageScreen
 from .questions import cancel_children_question
+from .send_screen import Draft, SendScreen
 from .session import Session
 from .sharing_keys import SharingKeys
 from .stage_screen import StageScreen
@@ -38,6 +41,7 @@ class BoardKeys(SharingKeys):
         self._lists: Final = BoardLists(id="lists", ascii=session.ascii)
         self._wish: Final = WorkerWish()
         self._events_worker: Worker[None] | None = None
+        self._messages_worker: Worker[None] | None = None
         self._in_group = ""  # the filter of the failure group that was opened last
 
     def _look(self) -> Look:
@@ -62,6 +66,9 @@ class BoardKeys(SharingKeys):
             # Read only once somebody wants to see them; then on, so that coming back misses none.
             feed = Feed(self.session.monitor, self.post_message, self.session.clock, self.session.pace)
             self._events_worker = self.run_worker(feed.events(self.run_id), group="events", exit_on_error=False)
+        if view == "messages" and self._messages_worker is None:
+            feed = Feed(self.session.monitor, self.post_message, self.session.clock, self.session.pace)
+            self._messages_worker = self.run_worker(feed.messages(self.run_id), group="messages", exit_on_error=False)
         self.keys_changed()
 
     def do_timeline_by(self) -> None:
@@ -90,6 +97,8 @@ class BoardKeys(SharingKeys):
             self._show_group(row)
         elif isinstance(row, EventView):
             self.app.push_screen(EventScreen(row))
+        elif isinstance(row, MessageView):
+            self.app.push_screen(MessageScreen(row))
         elif isinstance(row, PromptNote):
             self.perform("answer")
         elif (n := self._lists.current_child()) is not None:
@@ -163,6 +172,18 @@ class BoardKeys(SharingKeys):
             self.ask_limit(self.run_id, limit)
 
     # -- the run
+
+    def do_send(self) -> None:
+        """Write a message to the child under the cursor, or to the run."""
+        n = self._lists.current_child()
+
+        def written(draft: Draft | None) -> None:
+            if draft is not None:
+                value, by = json.dumps(draft.text), self.session.person
+                ask = partial(self.session.monitor.send, self.run_id, draft.address, value, draft.mode, by)
+                self.control("send", [ask])
+
+        self.app.push_screen(SendScreen(self._short_id, f"child-{n}" if n else ""), written)
 
     def do_hold(self) -> None:
         part, monitor, by = self._lists.part(), self.session.monitor, self.session.person

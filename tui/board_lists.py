@@ -20,6 +20,7 @@ from .failures import FailureGroup, Failures
 from .limit_list import LIMIT_COLUMNS, LIMIT_SHAPE, LimitLine, limit_lines
 from .line import Line, Piece, Sides
 from .list_line import list_line
+from .message_board import MessageBoard
 from .prompt_list import PROMPT_COLUMNS, PROMPT_SHAPE
 from .query import Query
 from .rows import Rows
@@ -29,7 +30,7 @@ from .timeline_view import TimelineView
 from .units import count
 from .worker_list import SLOT_COLUMNS, SLOT_SHAPE, WORKER_COLUMNS, WORKER_SHAPE
 
-View = Literal["children", "failures", "workers", "slots", "timeline", "journal", "limits", "prompts"]
+View = Literal["children", "failures", "workers", "slots", "timeline", "journal", "limits", "prompts", "messages"]
 VIEWS: Final[tuple[View, ...]] = get_args(View)
 #: Tabs of what most runs have none of: they are named once there is something in them.
 _RARE: Final[frozenset[View]] = frozenset({"limits", "prompts"})
@@ -68,6 +69,7 @@ class BoardLists(Vertical):
         self._slots = Table(Rows[ActiveView](SLOT_SHAPE), SLOT_COLUMNS, id="slots", empty=nobody, ascii=ascii)
         self.timeline: Final = TimelineView(id="timeline", ascii=ascii)
         self.events: Final = EventLog(id="journal", ascii=ascii)
+        self.messages: Final = MessageBoard(id="messages", ascii=ascii)
         none = ("", "This run has no limits.")
         self._limits = Table(Rows[LimitLine](LIMIT_SHAPE), LIMIT_COLUMNS, id="limits", empty=none, ascii=ascii)
         quiet = ("", "Nothing waits for an answer.")
@@ -86,6 +88,7 @@ class BoardLists(Vertical):
             yield self._slots
             yield self.timeline
             yield self.events
+            yield self.messages
             yield self._limits
             yield self._prompts
 
@@ -125,6 +128,8 @@ class BoardLists(Vertical):
             self.timeline.settle(look)
         elif self.view == "journal":
             self.events.settle(look)
+        elif self.view == "messages":
+            self.messages.settle(look)
         else:
             self.front.settle(look)
         if self.view == "children":
@@ -157,6 +162,8 @@ class BoardLists(Vertical):
         """The list in front."""
         if self.view == "timeline":
             return self.timeline.front
+        if self.view == "messages":
+            return self.messages.table
         return self.query_one("#events" if self.view == "journal" else f"#{self.view}", Table)
 
     def show_tabs(self) -> None:
@@ -178,7 +185,7 @@ class BoardLists(Vertical):
             return True
         if self.front.rows.group(self.front.rows.cursor) is not None:
             return True
-        if self.view in ("failures", "journal", "prompts"):
+        if self.view in ("failures", "journal", "prompts", "messages"):
             return self.front.current() is not None
         return self.current_child() is not None
 
@@ -245,6 +252,8 @@ class BoardLists(Vertical):
             return self.events.note()
         if self.view == "timeline":
             return self.timeline.note()
+        if self.view == "messages":
+            return self.messages.note()
         if self.view == "failures":
             failed, groups = count(self.failures.total), count(len(self.failures))
             words = f"{failed} failed in {groups} ways" if len(self.failures) != 1 else f"{failed} failed in one way"

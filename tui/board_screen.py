@@ -25,7 +25,7 @@ from .filter_bar import FilterBar
 from .glyphs import ACTIVE
 from .header import TICKING, Facts
 from .line import Line, Sides
-from .messages import ChildrenRead, EventsRead, FeedTrouble, FeedWell, SummaryRead
+from .messages import ChildrenRead, EventsRead, FeedTrouble, FeedWell, MessagesRead, SummaryRead
 from .session import Session
 
 _RATES_KEPT: Final = 60
@@ -106,6 +106,10 @@ class BoardScreen(BoardKeys):
 
     def on_events_read(self, message: EventsRead) -> None:
         self._lists.events.take(message.events, message.last_seq)
+        self._soon()
+
+    def on_messages_read(self, message: MessagesRead) -> None:
+        self._lists.messages.take(message.view)
         self._soon()
 
     def on_feed_trouble(self, message: FeedTrouble) -> None:

@@ -18,7 +18,7 @@ from poolboard.journal.states import SETTLED_WORK
 
 from .clock import Clock
 from .glyphs import ACTIVE
-from .messages import ChildRead, ChildrenRead, EventsRead, FeedTrouble, FeedWell, RunsRead, SummaryRead
+from .messages import ChildRead, ChildrenRead, EventsRead, FeedTrouble, FeedWell, MessagesRead, RunsRead, SummaryRead
 from .pace import Pace, backoff_s
 from .source import Source
 
@@ -120,6 +120,15 @@ class Feed:
                 await self._changed(_IDLE_S, self._pace.lists_s)
             else:
                 await asyncio.sleep(self._pace.interval_s)
+
+        await self._for_ever(read)
+
+    async def messages(self, run_id: str) -> None:
+        """Post the run's newest messages whenever the journal changed."""
+
+        async def read() -> None:
+            self._post(MessagesRead(await self._monitor.messages(run_id)))
+            await self._changed(_IDLE_S, self._pace.lists_s)
 
         await self._for_ever(read)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from textual.message import Message
 
-from poolboard.engine.views import ChildRow, ChildView, EventView, RunView, Summary
+from poolboard.engine.views import ChildRow, ChildView, EventView, MessagesView, RunView, Summary
 
 
 @dataclass
@@ -46,6 +46,13 @@ class EventsRead(Message):
 
     events: list[EventView]
     last_seq: int
+
+
+@dataclass
+class MessagesRead(Message):
+    """The run's newest messages, read again, with counts over all."""
+
+    view: MessagesView
 
 
 @dataclass

@@ -60,6 +60,14 @@ def no_cancel(situation: Situation) -> str | None:
     return None if run.ended_at is None else f"the run is {run.status}"
 
 
+def no_send(situation: Situation) -> str | None:
+    """Say why no message can be sent."""
+    run = situation.run
+    if run is None or situation.read_only:
+        return needs_run(situation)
+    return None if run.status in _PAUSABLE or run.status in ("pausing", "paused") else f"the run is {run.status}"
+
+
 def no_retry(situation: Situation) -> str | None:
     """Say why what failed cannot be tried again."""
     run = situation.run

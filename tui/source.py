@@ -12,12 +12,14 @@ from poolboard.engine.views import (
     ChildView,
     Cursor,
     EventView,
+    MessagesView,
     Part,
     PromptView,
     RunView,
     StageDurations,
     Summary,
 )
+from poolboard.journal.message_model import MessageMode
 
 
 class Source(Protocol):
@@ -61,6 +63,12 @@ class Source(Protocol):
     async def retry(self, run_id: str, by: str = ..., why: str | None = ...) -> Acknowledgement: ...
 
     async def set_workers(self, run_id: str, count: int, by: str = ...) -> Acknowledgement: ...
+
+    async def send(
+        self, run_id: str, address: str, value: str, mode: MessageMode = ..., by: str = ...
+    ) -> Acknowledgement: ...
+
+    async def messages(self, run_id: str, limit: int = ..., before: int | None = ...) -> MessagesView: ...
 
     async def set_limit(self, run_id: str, name: str, text: str, by: str = ...) -> Acknowledgement: ...
 

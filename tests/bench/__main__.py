@@ -12,12 +12,13 @@ from typing import Final
 from poolboard.engine.errors import EngineError
 from poolboard.journal.errors import JournalError
 
-from . import attach, commands, demo, each, growth, journal, keys, limits, machine, messages, pool, report
+from . import attach, commands, demo, each, engine, growth, journal, keys, limits, machine, messages, pool, report
 from .figure import Section, Unmeasured
 from .peers import section as peers
 
 SECTIONS: Final[dict[str, Callable[[], Awaitable[Section]]]] = {
     "pool": pool.measure,
+    "engine": engine.measure,
     "journal": journal.measure,
     "demo": demo.measure,
     "attach": attach.measure,
@@ -54,11 +55,12 @@ def main(words: Sequence[str]) -> int:
     if len(words) > 1 or any(word not in SECTIONS for word in words):
         print(f"bench: no section {' '.join(words)!r}; there are {', '.join(SECTIONS)}", file=sys.stderr)
         return EXIT_MISTAKE
-    before = machine.load1()
+    before, started_s = machine.load1(), time.perf_counter()
     sections = asyncio.run(run(words or list(SECTIONS)))
     if len(sections) < len(words or SECTIONS):
         return EXIT_UNMEASURED
     seen = machine.observe(before)
+    print(f"took {time.perf_counter() - started_s:.0f} s in all")
     print(f"{seen.cpu}, {seen.cores} cores, journals on {seen.file_system}, load {seen.load1[0]} to {seen.load1[1]}")
     if not words:
         # One section alone is for looking: the page tells of one machine at one time, whole.

@@ -18,6 +18,7 @@ import psutil
 
 from poolboard.engine.folder import RunFolder
 
+from . import budget
 from .figure import Figure, Section, Unmeasured
 from .scene import Scene, scene
 from .usage import MIB
@@ -36,8 +37,10 @@ class Pass(NamedTuple):
     peak_mib: float
 
 
-async def measure(items: int = 2_000, rounds: int = 3, many: int = 20_000, few: int = 1_000) -> Section:
-    """Return the figures; those of parallel are left out where it is not installed."""
+async def measure(items: int | None = None, rounds: int = 3, many: int | None = None, few: int = 1_000) -> Section:
+    """Return the figures; those of parallel are left out where it is not installed. FULL=1 takes longer lists."""
+    items = items or (2_000 if budget.is_full() else 600)
+    many = many or (20_000 if budget.is_full() else 5_000)
     parallel = shutil.which("parallel")
     ours: list[Pass] = []
     theirs: list[Pass] = []

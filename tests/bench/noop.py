@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from pathlib import Path
 
@@ -67,3 +68,42 @@ async def of_one_stage_at_a_sign(ctx: Context, count: int, gate: str) -> int:
     """A fan-out that begins when the gate is opened."""
     await ctx.stage(opened, gate)
     return len(await ctx.map(one_stage, list(range(count)), label=lambda n: f"item-{n}"))
+
+
+@workflow
+async def one_stage_or_gate(ctx: Context, n: int, gate: str) -> int:
+    """One recorded stage; that of a negative number ends once the gate is opened."""
+    return await ctx.stage(nothing, n) if n >= 0 else len(await ctx.stage(opened, gate))
+
+
+@workflow
+async def of_one_stage_and_a_gate(ctx: Context, count: int, gate: str) -> int:
+    """A fan-out of so many children of one stage, and one that waits for a sign."""
+    numbers = [-1, *range(count)]
+    return len(await ctx.map(one_stage_or_gate, [{"n": n, "gate": gate} for n in numbers]))
+
+
+@workflow
+async def of_children_in_a_row(ctx: Context, count: int, gate: str) -> int:
+    """A fan-out of so many children, one at a time, of which the first waits for a sign."""
+    numbers = [-1, *range(count - 1)]
+    return len(await ctx.map(one_stage_or_gate, [{"n": n, "gate": gate} for n in numbers], concurrency=1))
+
+
+@stage
+async def rest(n: int, rest_s: float) -> int:
+    """Hold a slot and compute nothing."""
+    await asyncio.sleep(rest_s)
+    return n
+
+
+@workflow
+async def resting(ctx: Context, n: int, rest_s: float) -> int:
+    """One stage that holds its slot for a while."""
+    return await ctx.stage(rest, n, rest_s)
+
+
+@workflow
+async def of_resting(ctx: Context, count: int, rest_s: float) -> int:
+    """A fan-out of so many children that rest."""
+    return len(await ctx.map(resting, [{"n": n, "rest_s": rest_s} for n in range(count)]))

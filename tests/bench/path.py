@@ -18,8 +18,6 @@ from .scene import NOOP, PATIENCE_S, Scene, scene
 from .terminal import Terminal
 
 HOOKS: Final = Path(__file__).parent / "hooks"
-#: A child that is done, as the dashboard paints its row: glyph, number, label.
-_DONE: Final = re.compile(r"✓ +([\d,]+) +item-")
 STEPS: Final = (
     ("assigned to heard", "Assign encoded by the coordinator, until the worker has decoded it"),
     ("heard to returned", "the run in the worker: replay, a thread for its stage, its result as JSON, CompleteRun"),
@@ -27,11 +25,11 @@ STEPS: Final = (
     ("taken in to submitted", "collected with what else that pass of the loop brought, or waiting for commits before"),
     ("submitted to durable", "queued for the writer, written, fsync, told to the loop"),
     ("durable to acknowledged", "Recorded, until the worker has decoded it; the next child may be assigned meanwhile"),
-    ("durable to painted", "change seen by the screen, row read, line painted (at most 10 frames a second)"),
+    (
+        "durable to painted",
+        "summary sent and read, and the first frame painted whose count has the child in it",
+    ),
 )
-
-#: A dashboard of a run that has ended paints nothing for longer than this.
-QUIET_S: Final = 2.0
 
 Moments = list[tuple[float, str, int, int]]
 
@@ -43,8 +41,8 @@ async def measure(children: int = 2_000) -> Section:
         traces.mkdir()
         here.environment |= {"BENCH_TRACE": str(traces)}
         here.environment["PYTHONPATH"] = f"{HOOKS}:{here.environment['PYTHONPATH']}"
-        painted = _on_a_screen(here, children)
-        steps = _steps(_read(traces), painted)
+        counts = _on_a_screen(here, children)
+        steps = _steps(_read(traces), counts)
     figures, rows = [], []
     for name, about in STEPS:
         values = [1000 * value for value in steps[name]]
@@ -59,39 +57,44 @@ async def measure(children: int = 2_000) -> Section:
         "path",
         f"the way of a child, {children:,} no-op children on {WORKERS} workers x {SLOTS} slots, a screen attached",
         tuple(figures),
-        (
-            "many children are under way at once: these are waits, not costs, and their sum is not the time per child",
-            "painted: of the first children, which are in sight; the dashboard waits for them before they begin",
-        ),
+        ("many children are under way at once: these are waits, not costs, and their sum is not the time per child",),
         (Grid("From enqueue to painted row", ("step", "what happens", "p50 ms", "p95 ms", "children"), tuple(rows)),),
     )
 
 
-def _on_a_screen(here: Scene, children: int) -> dict[int, float]:
-    """Run the children under a dashboard that is there before them; return when each in sight was painted as done."""
-    counted, painted = False, dict[int, float]()
+def _on_a_screen(here: Scene, children: int) -> list[tuple[float, int]]:
+    """Run the children under a dashboard that is there before them; return when how many were painted as done."""
+    counts: list[tuple[float, int]] = []
     size, gate = ["--workers", str(WORKERS), "--slots", str(SLOTS)], here.folder / "gate"
     inputs = ["--input", f"count={children}", "--input", f"gate={gate}"]
     terminal = Terminal(here, "run", f"{NOOP}:of_one_stage_at_a_sign", *inputs, *size)
-    total = f"{children:,} of {children:,}"
+    counted = re.compile(rf"([\d,]+) of {children:,}\b")
     try:
         terminal.first_frames("opened", limit_s=PATIENCE_S)
         gate.touch()
         until = time.monotonic() + PATIENCE_S
-        while time.monotonic() < until:
-            # The count is often painted before the rows: what follows it belongs to the way of the last children.
-            frame = terminal.frame(QUIET_S if counted else until - time.monotonic())
+        while not counts or counts[-1][1] < children:
+            frame = terminal.frame(until - time.monotonic())
             if frame is None:
-                break
-            for n in _DONE.findall(frame.text):
-                painted.setdefault(int(n.replace(",", "")), frame.at_s)
-            counted = counted or total in frame.text
-        if counted:
-            _wait_for_traces(here.folder / "traces", until)
-            return painted
-        raise Unmeasured(f"way of a child: the screen did not show {total} within {PATIENCE_S:.0f} s")
+                raise Unmeasured(f"way of a child: the screen did not count {children:,} within {PATIENCE_S:.0f} s")
+            if told := [int(count.replace(",", "")) for count in counted.findall(frame.text)]:
+                counts.append((frame.at_s, max(told)))
+        _wait_for_traces(here.folder / "traces", until)
+        return counts
     finally:
         terminal.close()
+
+
+def _painted(durable: dict[int, float], counts: list[tuple[float, int]]) -> dict[int, float]:
+    """Return when each child was in a count that was painted: the first one that is as large as its place."""
+    found: dict[int, float] = {}
+    frames = iter(counts)
+    at_s, count = next(frames)
+    for place, n in enumerate(sorted((n for n in durable if n > 0), key=durable.__getitem__), 1):
+        while count < place:
+            at_s, count = next(frames)
+        found[n] = at_s
+    return found
 
 
 def _wait_for_traces(folder: Path, until: float) -> None:
@@ -109,7 +112,7 @@ def _read(folder: Path) -> dict[str, list[Moments]]:
     return found
 
 
-def _steps(traces: dict[str, list[Moments]], painted: dict[int, float]) -> dict[str, list[float]]:
+def _steps(traces: dict[str, list[Moments]], counts: list[tuple[float, int]]) -> dict[str, list[float]]:
     """Return the seconds of each step, of every child that was seen at both its ends."""
     [coordinator] = traces["coordinator"]
     assigned = {n: at for at, what, n, _ in coordinator if what == "Assign out"}
@@ -131,7 +134,7 @@ def _steps(traces: dict[str, list[Moments]], painted: dict[int, float]) -> dict[
         "taken in to submitted": (taken_in, submitted),
         "submitted to durable": (submitted, durable),
         "durable to acknowledged": (durable, acknowledged),
-        "durable to painted": (durable, painted),
+        "durable to painted": (durable, _painted(durable, counts)),
     }
     return {
         name: [max(last[n] - at, 0.0) for n, at in first.items() if n > 0 and n in last]

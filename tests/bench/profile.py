@@ -61,7 +61,17 @@ def main() -> int:
         return 1
     grids = tuple(_grid(role, costs[role]) for role in ROLES)
     about = f"{CHILDREN:,} no-op children on {WORKERS} workers x {SLOTS} slots under a dashboard, by {tool}"
-    section = Section("own time", about, (), ("own: in the function's own lines, not in what it calls",), grids)
+    section = Section(
+        "own time",
+        about,
+        (),
+        (
+            "own: in the function's own lines, not in what it calls; C functions count for who called them",
+            "py-spy counts a thread that waits for the disk as busy: Writer._commit is mostly the fsync, not CPU",
+            "cProfile counts start-up too, py-spy only the time under load",
+        ),
+        grids,
+    )
     seen = machine.observe(before)
     for one in (section, way):
         print("\n".join(report.table(one)))
@@ -83,10 +93,14 @@ def _profiled(children: int) -> dict[str, list[Cost]]:
         if spy is None:
             here.environment |= {"BENCH_CPROFILE": str(folder)}
             here.environment["PYTHONPATH"] = f"{path.HOOKS}:{here.environment['PYTHONPATH']}"
-        size = ["--workers", str(WORKERS), "--slots", str(SLOTS)]
-        terminal = Terminal(here, "run", f"{NOOP}:of_one_stage", "--input", f"count={children}", *size)
+        size, gate = ["--workers", str(WORKERS), "--slots", str(SLOTS)], here.folder / "gate"
+        inputs = ["--input", f"count={children}", "--input", f"gate={gate}"]
+        terminal = Terminal(here, "run", f"{NOOP}:of_one_stage_at_a_sign", *inputs, *size)
         try:
+            terminal.first_frames("opened", limit_s=PATIENCE_S)
+            # All have started: what is seen from here on is what children cost, not what imports do.
             spies = [] if spy is None else _start_spies(spy, here, terminal.pid, folder)
+            gate.touch()
             _until_done(terminal, f"{children:,} of {children:,}")
             _until_left(here)
         finally:
@@ -101,7 +115,7 @@ def _profiled(children: int) -> dict[str, list[Cost]]:
 
 
 def _start_spies(spy: str, here: Scene, screen: int, folder: Path) -> list[subprocess.Popen[bytes]]:
-    """Look at the screen, the coordinator and one worker from their first moment that can be seen."""
+    """Look at the screen, the coordinator and one worker."""
     until = time.monotonic() + PATIENCE_S
     pids: dict[str, int] = {"screen": screen}
     while len(pids) < len(ROLES):

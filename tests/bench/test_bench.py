@@ -16,6 +16,7 @@ from tests.bench import (
     commands,
     demo,
     each,
+    engine,
     executor,
     growth,
     journal,
@@ -37,22 +38,27 @@ PAINTED = "\x1b[14;1H\x1b[1;38;2;213;219;230m\u258c \x1b[0m✗\x1b[0m  1,674\x1b
 
 
 #: Four runs and as many dashboards: a bound for a machine that does other things too.
-SLOW = pytest.mark.timeout(400)
+LONG = (pytest.mark.timeout(400), pytest.mark.slow)
 
 
 @pytest.mark.parametrize(
     "measure",
     [
         pytest.param(partial(pool.measure, children=60, rounds=1), id="pool"),
+        pytest.param(
+            partial(engine.measure, engine.Sizes(500, (5, 15), kills=1, slots=4, rest_s=0.05, questions=10)),
+            id="engine",
+            marks=LONG,
+        ),
         pytest.param(partial(journal.measure, rounds=1, members=160), id="journal"),
-        pytest.param(partial(demo.measure, limit=5, rounds=1), id="demo"),
-        pytest.param(partial(attach.measure, children=30, rounds=1), id="attach"),
-        pytest.param(partial(growth.measure, children=(20, 60), stages=((1, 20), (4, 5))), id="growth", marks=SLOW),
-        pytest.param(partial(path.measure, children=200), id="path"),
-        pytest.param(partial(keys.measure, presses=3, idle_presses=3), id="keys"),
+        pytest.param(partial(demo.measure, limit=5, rounds=1), id="demo", marks=pytest.mark.slow),
+        pytest.param(partial(attach.measure, children=30, rounds=1), id="attach", marks=pytest.mark.slow),
+        pytest.param(partial(growth.measure, children=(20, 60), stages=((1, 20), (4, 5))), id="growth", marks=LONG),
+        pytest.param(partial(path.measure, children=200), id="path", marks=pytest.mark.slow),
+        pytest.param(partial(keys.measure, presses=3, idle_presses=3), id="keys", marks=pytest.mark.slow),
         pytest.param(partial(limits.measure, rounds=1), id="limits"),
-        pytest.param(partial(each.measure, items=6, rounds=1, many=12, few=6), id="each"),
-        pytest.param(partial(commands.measure, runs=20, rounds=1), id="commands"),
+        pytest.param(partial(each.measure, items=6, rounds=1, many=12, few=6), id="each", marks=pytest.mark.slow),
+        pytest.param(partial(commands.measure, runs=20, rounds=1), id="commands", marks=pytest.mark.slow),
         pytest.param(
             partial(messages.measure, messages.Sizes((30,), 20, 40, 50, 3, talkers=4, rounds=2, repeats=1)),
             id="messages",
@@ -67,9 +73,10 @@ async def test_a_section_produces_every_number(measure: Callable[[], Awaitable[S
         assert "slope" in figure.unit or all(value > 0 for value in figure.values), figure
 
 
+@pytest.mark.slow
 async def test_peers_do_the_same_work_and_one_that_is_not_here_is_told() -> None:
     absent = Peer("Nobody", "on_nobody", "nothing", "nothing", commands=("no-such-command-here",))
-    sizes = {"noop": 30, "kill": 12}
+    sizes = {"noop": 30, "kill": 100}
     section = await peers.measure((OURS, EXECUTOR, absent), sizes, rounds=1)
     values = {figure.name: figure.median for figure in section.figures}
     for kind in sizes:

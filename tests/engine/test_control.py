@@ -64,7 +64,7 @@ async def test_a_stopped_run_has_no_processes_and_goes_on_where_it_was(rig: Rig)
 
 
 async def test_stop_now_ends_a_stage_that_does_not_want_to_end(rig: Rig) -> None:
-    """B34: pause first, which waits for the stage; stop is a way out of it."""
+    """B34, P7: pause first, which waits for the stage; stop is a way out of it."""
     await rig.start("squares:many", n=4, workers=1, slots=1, trace=str(rig.trace), delay_s=300)
     await rig.until(lambda s: any(active.stage for active in s.active))
     monitor = await rig.monitor()

@@ -71,6 +71,7 @@ async def test_a_run_that_ends_tells_its_hook_how(rig: Rig, told: Path, how: str
     assert (await (await rig.monitor()).status(rig.run_id)).alerts == ()
 
 
+@pytest.mark.slow
 async def test_a_stopped_or_cancelled_run_has_no_hook(rig: Rig, told: Path, tmp_path: Path) -> None:
     await rig.start("squares:many", n=40, trace=str(rig.trace), delay_s=0.1)
     await rig.completed(1)
@@ -83,6 +84,7 @@ async def test_a_stopped_or_cancelled_run_has_no_hook(rig: Rig, told: Path, tmp_
     assert lines(told) == [] and await due(rig) == []
 
 
+@pytest.mark.slow
 async def test_each_end_of_a_run_that_is_retried_has_its_hook_once(rig: Rig, told: Path, tmp_path: Path) -> None:
     mended = tmp_path / "mended"
     await rig.start("endings:ending", how="mended", path=str(mended))
@@ -164,6 +166,7 @@ async def test_a_coordinator_killed_while_the_hook_runs_says_so_and_nobody_start
     assert begun.read_text() == "x\n"
 
 
+@pytest.mark.slow
 async def test_a_hook_that_still_runs_holds_up_nobody_who_goes_on_with_the_run(
     rig: Rig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -43,6 +43,7 @@ async def settled_rightly(rig: Rig, children: int, steps: int, total: int) -> Su
 
 @pytest.mark.parametrize("victim", ["worker", "coordinator", "all"])
 async def test_after_a_kill_nothing_recorded_is_lost_or_done_twice(rig: Rig, victim: str) -> None:
+    """C2, C3, R11, B08, B16, B26, by who is killed: the recorded is never done again, the half done is done whole."""
     await rig.start("squares:many", n=40, trace=str(rig.trace), steps=2, delay_s=0.05)
     summary = await rig.completed(random.randint(3, 25))
     workers = [worker.pid for worker in summary.workers]
@@ -66,6 +67,7 @@ async def test_after_a_kill_nothing_recorded_is_lost_or_done_twice(rig: Rig, vic
 
 
 async def test_a_dead_coordinators_workers_are_adopted_with_the_stages_they_run(rig: Rig) -> None:
+    """B16."""
     await rig.start("squares:many", n=8, trace=str(rig.trace), delay_s=1.5, slots=4)
     summary = await rig.until(lambda s: sum(w.active for w in s.workers) == 8)
     workers = {worker.pid for worker in summary.workers}
@@ -90,6 +92,7 @@ async def test_a_root_that_waits_is_adopted_and_told_of_children_that_settled_me
 
 
 async def test_without_a_successor_the_workers_end(rig: Rig) -> None:
+    """C2, B29: nothing keeps running, and the run is found, told as crashed and resumable."""
     await rig.start("squares:many", n=400, trace=str(rig.trace), delay_s=0.1)
     summary = await rig.completed(2)
     await kill(summary.coordinator.pid)
@@ -119,6 +122,7 @@ async def test_a_worker_that_computes_in_silence_is_not_taken_for_frozen(rig: Ri
 
 @pytest.mark.parametrize("point", POINTS)
 async def test_a_death_at_any_named_point_is_survived(rig: Rig, point: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """R10 among them (coordinator.enqueued): the same children, no orphan."""
     monkeypatch.setenv("POOLBOARD_FAULT", point)
     await rig.start("squares:many", n=12, trace=str(rig.trace), steps=2, delay_s=0.01)
     monkeypatch.delenv("POOLBOARD_FAULT")
@@ -136,6 +140,7 @@ async def test_a_death_at_any_named_point_is_survived(rig: Rig, point: str, monk
 
 
 async def test_ten_kills_of_everything_in_a_row_change_nothing(rig: Rig) -> None:
+    """R2, with every process."""
     await rig.start("squares:many", n=60, trace=str(rig.trace), delay_s=0.02)
     for _ in range(10):
         await asyncio.sleep(random.uniform(0.0, 0.4))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from enum import Enum
@@ -13,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from poolboard.engine.payload import MAX_PAYLOAD_BYTES, Codec, Unrecordable, canonical, fingerprint
+from poolboard.engine.payload import MAX_PAYLOAD_BYTES, Codec, Unrecordable, canonical, dumps, fingerprint
 from poolboard.engine.signature import Signature
 
 
@@ -132,3 +133,23 @@ def test_an_item_of_a_map_is_a_value_or_a_dict_of_arguments() -> None:
     assert Signature(typed, skip_first=False).item_call({"n": 1, "path": Path("x")}) == {"n": 1, "path": "x"}
     with pytest.raises(TypeError, match="each item must be a dict"):
         Signature(typed, skip_first=False).item_call(3)
+
+
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+)
+
+
+@given(_JSON)
+def test_the_encoder_that_is_made_once_writes_what_pythons_own_does(value: object) -> None:
+    assert dumps(value) == json.dumps(value, separators=(",", ":"), allow_nan=False)
+    assert canonical(value) == json.dumps(value, separators=(",", ":"), allow_nan=False, sort_keys=True)
+
+
+@pytest.mark.parametrize("value", [float("nan"), [float("inf")], {"a": -float("inf")}, {1, 2}, b"x"])
+def test_what_json_cannot_hold_is_refused_also_at_the_second_call(value: object) -> None:
+    for _ in range(2):
+        with pytest.raises((TypeError, ValueError)):
+            dumps(value)
+    assert dumps([1]) == "[1]"

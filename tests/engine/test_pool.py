@@ -69,6 +69,25 @@ def test_children_fill_free_slots_in_order_and_spread_over_workers() -> None:
     assert told(pool, grew(1, 2, 3, 4)) == [Claim(1, "b"), Claim(2, "a"), Claim(3, "b")]
 
 
+def test_short_children_pass_a_long_one_and_none_is_kept_behind_it() -> None:
+    """B13: work is claimed into free slots alone, so one that takes long keeps its own slot and nothing else."""
+    pool = root_running(slots=2)
+    told(pool, WorkerJoined("b", 2))
+    told(pool, grew(*range(1, 42)), SlotGiven(0, 1))
+    claims = {item.n: item.worker for item in pool.items.values() if item.state == "claiming"}
+    assert sorted(claims) == [1, 2, 3, 4]
+    for n in claims:
+        told(pool, Claimed(n, 1, 1))
+    running = [2, 3, 4]
+    while running:
+        n = running.pop(0)
+        for action in [*told(pool, Returned(n, 1)), *told(pool, Settled(n))]:
+            if isinstance(action, Claim):
+                told(pool, Claimed(action.n, 1, 1))
+                running.append(action.n)
+    assert [(item.n, item.state) for item in pool.items.values() if item.n] == [(1, "active")]
+
+
 def test_a_parent_that_waits_gives_its_slot_to_its_child_and_gets_it_back_first() -> None:
     pool = root_running(slots=1)
     assert told(pool, grew(1, 2)) == []
@@ -108,6 +127,7 @@ def test_a_lost_worker_costs_running_children_a_start_and_waiting_parents_none()
 
 
 def test_a_child_that_kills_its_worker_fails_after_three_starts_and_its_siblings_go_on() -> None:
+    """Catalogue Q16."""
     pool = root_running(slots=1)
     told(pool, WorkerJoined("b", 1), grew(1), Claimed(1, MAX_STARTS, MAX_STARTS))
     assert told(pool, WorkerLost("b", "signal 9")) == [FailLost(1, "worker_lost (signal 9)")]

@@ -59,6 +59,7 @@ async def test_retry_runs_exactly_the_failed_children_and_what_looks_at_them(
     assert Counter(rig.traces()) - before == Counter(f"second:{i}" for i in (0, 3, 6, 9)), "only what failed ran again"
 
 
+@pytest.mark.slow
 async def test_retry_reaches_into_nested_runs(rig: Rig, tmp_path: Path) -> None:
     mended = tmp_path / "mended"
     await rig.start("flaky:nested", mended=str(mended), trace=str(rig.trace))

@@ -53,7 +53,7 @@ async def test_a_journal_that_another_process_holds_is_told_and_waited_for(rig: 
 async def test_a_full_disk_stops_the_run_with_its_reason_and_it_goes_on_once_there_is_room(
     rig: Rig, small_disk: Path
 ) -> None:
-    """B67."""
+    """B67, P8."""
     rig.journal = small_disk / "journal.sqlite"
     await rig.start("large:many", n=120, size_bytes=60_000, delay_s=0.01)
     shown = await rig.until(lambda s: s.run.status == "crashed" and bool(s.alerts))

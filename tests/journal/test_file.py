@@ -151,6 +151,7 @@ def test_a_journal_cut_in_half_is_refused_untouched(path: Path) -> None:
 
 
 async def test_a_write_ahead_log_cut_in_half_opens_at_its_last_whole_commit(path: Path, tmp_path: Path) -> None:
+    """Catalogue R13, for the only append of ours that can be torn."""
     journal = await SqliteJournal.open(path)
     for number in range(20):
         await journal.create_run(NewRun(f"run-{number}", "n", "/", "{}"))

@@ -62,6 +62,8 @@ async def test_the_members_of_one_request_run_in_order_and_settle_together(journ
 
 
 async def test_a_member_that_fails_after_writing_leaves_no_number_used(run: StartedRun) -> None:
+    """Catalogue Q13: what is kept in memory of a run is as if the failed write had not been."""
+
     def half(tx: Transaction) -> None:
         queue.enqueue(tx, run.lease, run.root, [run.child("lost")])
         queue.set_control(tx, run.lease, "pausing", "me", None)
@@ -163,6 +165,7 @@ async def test_a_request_larger_than_a_transaction_is_refused_whole(journal: Sql
 
 
 async def test_what_was_queued_before_closing_is_written_and_what_comes_after_is_refused(path: Path) -> None:
+    """Catalogue C7, C8: operations in flight are waited for; then the journal "is closed"."""
     journal = await SqliteJournal.open(path)
     writes = [journal.submit([create(f"run-{n}")]) for n in range(50)]
     await journal.close()
@@ -262,6 +265,7 @@ async def test_the_write_ahead_log_stays_bounded_while_writing(run: StartedRun, 
 async def test_a_child_process_may_not_use_the_journal_it_inherits(
     journal: SqliteJournal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Situation B22."""
     monkeypatch.setattr("os.getpid", lambda: -1)
     with pytest.raises(StorageUnavailable, match="opened by a parent process"):
         await journal.transact(create("a"))

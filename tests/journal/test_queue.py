@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
@@ -28,6 +29,7 @@ async def test_a_child_is_a_row_and_its_boundary_event_at_once(run: StartedRun) 
 
 
 async def test_enqueueing_again_after_a_lost_answer_finds_the_same_children(run: StartedRun) -> None:
+    """Catalogue Q11."""
     items = [run.child(f"key {n}") for n in range(5)]
     first = await run.enqueue(*items)
     token = await run.claim(2)
@@ -51,6 +53,7 @@ async def test_the_same_child_twice_in_one_request_is_one_child(run: StartedRun)
 async def test_one_key_with_another_input_is_a_conflict_and_no_second_row(
     run: StartedRun, changed: dict[str, str]
 ) -> None:
+    """Catalogue Q10."""
     await run.enqueue(run.child("a"))
     with pytest.raises(IdentityConflict, match=r"^Pool boundary identity conflict: .*child 1"):
         await run.enqueue(run.child("b"), run.child("a", **changed))
@@ -169,6 +172,7 @@ async def test_a_lost_start_counts_unless_it_is_given_back(run: StartedRun, give
 
 @pytest.mark.parametrize("state", [state for state in CONTROL_STATES if state != "running"])
 async def test_a_run_that_is_not_running_gives_no_work(run: StartedRun, state: ControlState) -> None:
+    """Catalogue Q12, the claim."""
     await run.enqueue(run.child("a"))
     await run.do(queue.set_control, state, "me", "lunch")
     assert await run.do(queue.claim, 1, "w1", 1_000) is None
@@ -184,3 +188,15 @@ async def test_a_stopped_run_takes_no_children(run: StartedRun) -> None:
     await run.do(queue.set_control, "stopped", "me", None)
     with pytest.raises(RootNotRunning, match="Pool root is not running"):
         await run.enqueue(run.child("a"))
+
+
+async def test_an_input_that_is_damaged_is_claimed_with_the_others_and_holds_nothing(run: StartedRun) -> None:
+    """Situation B17: alone, and in one commit with twenty others."""
+    await run.enqueue(*[run.child(f"key {n}", f'{{"input": {{"n": {n}}}}}') for n in range(21)])
+    for n in (5, 21):
+        await run.sql("UPDATE events SET payload = CAST(x'7b22ff7d' AS TEXT) WHERE work = ?", n)
+    members = [partial(queue.claim, lease=run.lease, n=n, worker="w1", ttl_ms=1_000) for n in range(1, 21)]
+    claims = await run.journal.submit(members)
+    assert [isinstance(claim, Claimed) and claim.boundary == "" for claim in claims] == [n == 5 for n in range(1, 21)]
+    alone = await run.do(queue.claim, 21, "w1", 1_000)
+    assert alone is not None and alone.boundary == ""

@@ -168,6 +168,7 @@ async def test_what_ran_out_is_refused_until_it_is_renewed(run: StartedRun) -> N
 
 @pytest.mark.parametrize("state", ["pausing", "paused", "stopping"])
 async def test_a_run_that_pauses_or_stops_still_takes_what_its_attempts_have_done(run: StartedRun, state: str) -> None:
+    """Catalogue Q12: the commit, admitted."""
     token = await run.claimed_child()
     await run.do(queue.set_control, state, "me", None)
     await run.do(queue.commit, token, run.checkpoint())
@@ -175,6 +176,7 @@ async def test_a_run_that_pauses_or_stops_still_takes_what_its_attempts_have_don
 
 
 async def test_a_stopped_run_takes_nothing_more(run: StartedRun) -> None:
+    """Catalogue Q12: the commit, refused."""
     token = await run.claimed_child()
     await run.do(queue.set_control, "stopped", "me", None)
     with pytest.raises(RootNotRunning, match=r"^Pool root is not running: run run-1 is stopped"):

@@ -171,7 +171,7 @@ async def test_an_adapter_built_on_ours_raises_the_very_errors_that_the_engine_k
 
 
 async def test_a_foreign_failure_is_told_by_class_and_code_and_never_by_its_message(tmp_path: Path) -> None:
-    """Catalogue J3, B65: a custom adapter's message never appears."""
+    """Catalogue R12: Catalogue J3, B65: a custom adapter's message never appears."""
     journal = await open_journal(adapter(tmp_path, FAILING))
     assert not isinstance(journal, protocol.ChangeTracking)
 

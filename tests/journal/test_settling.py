@@ -26,6 +26,7 @@ async def test_a_completed_child_has_a_result_and_no_lease(run: StartedRun) -> N
 
 
 async def test_completing_again_with_the_same_result_gets_the_same_receipt(run: StartedRun) -> None:
+    """Catalogue Q9."""
     token = await run.claimed_child()
     receipt = await run.do(queue.complete, token, "1")
     await run.sql("UPDATE work SET expires_at = 1")

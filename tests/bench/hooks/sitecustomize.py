@@ -23,7 +23,7 @@ from typing import Any
 
 #: A moment is about 100 bytes; more are not kept.
 MOST_MOMENTS = 400_000
-SAID = ("Assign", "CompleteRun", "Recorded")
+SAID = ("Assign", "CompleteRun", "Recorded", "WorkerHello")
 _moments: list[tuple[float, str, int, int]] = []
 
 
@@ -86,9 +86,31 @@ def _hook_journal(journal: Any) -> None:
     journal.SqliteJournal.submit = submitting
 
 
+def _hook_takeover(takeover: Any) -> None:
+    take = takeover.take_lease
+
+    async def taking(*values: Any) -> Any:
+        _note("began", -1, -1)
+        return await take(*values)
+
+    takeover.take_lease = taking
+
+
+def _hook_folder(folder: Any) -> None:
+    write = folder.RunFolder.write_coordinator
+
+    def writing(*values: Any) -> Any:
+        _note("ready", -1, -1)
+        return write(*values)
+
+    folder.RunFolder.write_coordinator = writing
+
+
 HOOKS: dict[str, Callable[[Any], None]] = {
     "poolboard.engine.wire": _hook_wire,
     "poolboard.engine.dispatch": _hook_dispatch,
+    "poolboard.engine.takeover": _hook_takeover,
+    "poolboard.engine.folder": _hook_folder,
     "poolboard.journal.sqlite": _hook_journal,
 }
 

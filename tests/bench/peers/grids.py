@@ -49,7 +49,7 @@ def _noop(found: Found, failed: Mapping[Peer, str]) -> Grid:
         )
     missing = [peer for peer in failed if not found.get(peer, {}).get("noop")]
     rows += [(peer.name, "not measured", *[NONE] * 7) for peer in missing]
-    columns = ("items that do nothing", "items/s", "min to max", "Poolboard / it", "asked for", "CPU s/1,000")
+    columns = ("system", "items/s", "min to max", "Poolboard / it", "asked for", "CPU s/1,000")
     return Grid("Items that do nothing", (*columns, "MiB, all", "first result s", "bytes/item"), tuple(rows))
 
 
@@ -66,7 +66,7 @@ def _steps(found: Found) -> Grid:
                 _middle(ran, lambda one: one.bytes_per_item),
             )
         )
-    columns = ("items of three steps", "items/s", "Poolboard / it", "CPU s/1,000", "bytes/item")
+    columns = ("system", "items/s", "Poolboard / it", "CPU s/1,000", "bytes/item")
     return Grid("Items of three steps, one after the other", columns, tuple(rows))
 
 
@@ -84,7 +84,7 @@ def _busy(found: Found) -> Grid:
                 f"{max(one.at_once for one in slept)} of {WIDTHS['sleep']}" if slept else NONE,
             )
         )
-    columns = ("busy and sleeping items", "20 ms CPU: items/s", "of the ideal", "sleep 50 ms: items/s", "most at once")
+    columns = ("system", "20 ms CPU: items/s", "of the ideal", "sleep 50 ms: items/s", "most at once")
     return Grid(f"Items that compute (asked of us: {_WANTED_OF_IDEAL:.0%} of the ideal) or sleep", columns, tuple(rows))
 
 

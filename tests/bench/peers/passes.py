@@ -84,6 +84,8 @@ async def run(peer: Peer, python: Path, kind: str, count: int) -> Pass:
             raise Unmeasured(f"{peer.name}, {kind}: {done}; {told['over'] or _last_words(folder)}")
         if kind == "kill" and not (told["killed"] and told["begun_s"]):
             raise Unmeasured(f"{peer.name}, kill: no worker was killed; {told['over'] or _last_words(folder)}")
+        if kind == "kill" and told["done_at_kill"] >= count:
+            raise Unmeasured(f"{peer.name}, kill: all {count} were done before a worker could be killed")
         return found
 
 

@@ -43,6 +43,7 @@ class Told:
     peak_bytes: int = 0
     processes: int = 0
     killed: int = 0
+    done_at_kill: int = 0
     exit_code: int | None = None
     over: str = ""
 
@@ -85,12 +86,13 @@ class Warden:
 
     def _look(self) -> None:
         """Take in memory and effects; kill once when it is time."""
-        family = _family()
-        self.told.processes = max(self.told.processes, len(family))
-        self.told.peak_bytes = max(self.told.peak_bytes, sum(map(_memory, family)))
+        # Effects first: halfway is soon over, and memory takes a while to read.
         self._read_effects()
+        family = _family()
         if self.kill_at and not self.told.killed and self._done >= self.kill_at:
             self._kill({process.pid for process in family})
+        self.told.processes = max(self.told.processes, len(family))
+        self.told.peak_bytes = max(self.told.peak_bytes, sum(map(_memory, family)))
 
     def _read_effects(self) -> None:
         with suppress(OSError), (self.folder / "effects").open("rb") as effects:
@@ -109,7 +111,7 @@ class Warden:
         if self._last_pid in family:
             with suppress(ProcessLookupError):
                 os.kill(self._last_pid, signal.SIGKILL)
-                self.told.killed = self._last_pid
+                self.told.killed, self.told.done_at_kill = self._last_pid, self._done
 
     def _listen(self, marks: socket.socket) -> None:
         """Wait for a mark for a while; the one who makes it waits until everything was read."""
