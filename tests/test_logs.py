@@ -67,6 +67,7 @@ def talking(poolboard: Poolboard, tmp_path: Path, gate: Path) -> Callable[[], st
 def test_a_childs_log_is_told_by_stage_and_drives_no_terminal(
     poolboard: Poolboard, talking: Callable[[], str], gate: Path
 ) -> None:
+    """B64, of ``logs``."""
     gate.touch()
     run_id = talking()
     assert poolboard("watch", run_id).code == 0

@@ -167,7 +167,8 @@ class BoardScreen(BoardKeys):
             return Look(None, self.session.ascii)
         going = summary.coordinator.alive and summary.run.status in ACTIVE
         now_ms = self.session.clock.wall_ms() if going else None
-        return Look(now_ms, self.session.ascii, ended=summary.run.ended_at is not None)
+        held = frozenset(hold.name for hold in summary.holds if hold.scope == "child")
+        return Look(now_ms, self.session.ascii, summary.run.ended_at is not None, held)
 
     # -- what is shown
 

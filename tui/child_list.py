@@ -9,7 +9,7 @@ from poolboard.engine.views import ChildRow
 from .columns import Cell, Column, Look
 from .fingerprint import fingerprint, group_id
 from .fold import by_name
-from .glyphs import WORK_MARKS
+from .glyphs import RUN_MARKS, WORK_MARKS, Mark
 from .shape import FoldBy, Shape
 from .units import count, duration, span_ms
 
@@ -77,14 +77,22 @@ CHILD_SHAPE: Final[Shape[ChildRow]] = Shape(
 )
 
 
+def is_held_back(row: ChildRow, look: Look) -> bool:
+    """Say whether a person holds this very child; one that has ended is not held any more."""
+    return row.ended_at is None and str(row.n) in look.held
+
+
+def _mark(row: ChildRow, look: Look) -> Mark:
+    return RUN_MARKS["paused"] if is_held_back(row, look) else WORK_MARKS[row.state]
+
+
 def _glyph(row: ChildRow, look: Look) -> Cell:
-    mark = WORK_MARKS[row.state]
+    mark = _mark(row, look)
     return Cell(mark.sign(look.ascii), mark.tone)
 
 
 def _state(row: ChildRow, look: Look) -> Cell:
-    mark = WORK_MARKS[row.state]
-    return Cell(mark.word, mark.tone)
+    return Cell("held" if is_held_back(row, look) else _mark(row, look).word, _mark(row, look).tone)
 
 
 CHILD_COLUMNS: Final[tuple[Column[ChildRow], ...]] = (

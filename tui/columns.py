@@ -28,11 +28,13 @@ class Look(NamedTuple):
     """How to look at rows: ``now_ms`` of the store's clock (None: clocks stand still), glyphs or ASCII.
 
     ``ended``: the run is over, so what is not done will not be.
+    ``held``: the numbers of the children that a person holds back, as text.
     """
 
     now_ms: int | None = None
     ascii: bool = False
     ended: bool = False
+    held: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,9 @@ class MovingRows(PaintedRows[R]):
         change = self.rows.settle(look.now_ms)
         self._choose_columns()
         ticked = look.now_ms != self.look.now_ms
-        if look.ended != self.look.ended or (look.now_ms is None) != (self.look.now_ms is None):
+        if (look.ended, look.held) != (self.look.ended, self.look.held) or (look.now_ms is None) != (
+            self.look.now_ms is None
+        ):
             self.refresh()  # the same rows say something else now
         self.look = look
         if change.moved:

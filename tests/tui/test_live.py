@@ -235,6 +235,7 @@ async def test_leaving_asks_and_a_detached_run_goes_on(going: Going) -> None:
 
 
 async def test_in_the_list_of_runs_a_paused_run_is_not_counted_as_running(going: Going) -> None:
+    """B37: the list's count and the row's status are those of the control, not of "not finished"."""
     app = PoolboardApp(str(going.journal))
     async with app.run_test(size=(100, 30)) as pilot:
         await until(pilot, says(pilot, "1 running"), "the run")

@@ -127,6 +127,7 @@ async def test_a_progress_bar_without_a_line_end_is_seen_as_it_stands(path: Path
 
 
 async def test_a_reader_who_scrolled_up_stays_there_and_is_told_what_came(path: Path) -> None:
+    """B56, of a log."""
     path.write_text("".join(f"line {n}\n" for n in range(200)))
     app = LogApp(path)
     async with app.run_test(size=(80, 20)) as pilot:
@@ -145,6 +146,7 @@ async def test_a_reader_who_scrolled_up_stays_there_and_is_told_what_came(path: 
 
 
 async def test_the_filter_holds_over_every_toggle_and_takes_in_new_lines(path: Path) -> None:
+    """B55, in one log."""
     path.write_text("".join(f"err {n // 80}\n" if n % 80 == 7 else f"fine {n}\n" for n in range(960)))
     app = LogApp(path)
     async with app.run_test(size=(80, 30)) as pilot:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import pytest
@@ -98,6 +99,25 @@ def test_a_change_that_does_not_move_the_row_only_makes_it_dirty() -> None:
     assert settled.dirty == {3}
 
 
+@pytest.mark.parametrize("count", [100, 10_000])
+def test_a_delta_looks_at_its_own_rows_whatever_the_number_of_the_others(count: int) -> None:
+    """No quiet regressions: rows that the filter reads for each row of a delta."""
+    read: list[int] = []
+
+    def state(row: Job, now_ms: int | None) -> str:
+        read.append(row.n)
+        return row.state
+
+    rows = Rows(replace(SHAPE, fields={**SHAPE.fields, "state": state}))
+    rows.upsert(many(count))
+    only("state:ready", rows)
+    rows.settle(0)
+    read.clear()
+    rows.upsert([Job(n, "changed") for n in (3, 5, 8)])
+    assert rows.settle(0).dirty == {3, 5, 8}
+    assert sorted(read) == [3, 5, 8]
+
+
 def test_a_filter_follows_the_rows_that_change() -> None:
     rows = rows_of(Job(1, "a", "failed"), Job(2, "b"), Job(3, "c"))
     only("state:failed", rows)
@@ -137,6 +157,7 @@ def test_the_cursor_stays_on_its_row_when_the_order_turns() -> None:
 
 
 def test_thirty_rows_leave_above_and_the_cursor_still_names_the_same_child() -> None:
+    """B46, what stands above moves."""
     rows = rows_of(*many(300))
     only("state:ready", rows)
     rows.settle(0)
@@ -148,6 +169,7 @@ def test_thirty_rows_leave_above_and_the_cursor_still_names_the_same_child() -> 
 
 
 def test_the_last_row_leaves_and_the_row_before_it_has_the_cursor() -> None:
+    """B46, what is looked at leaves."""
     rows = rows_of(*many(5))
     only("state:ready", rows)
     rows.settle(0)

@@ -56,6 +56,7 @@ async def test_enter_goes_in_and_esc_comes_back_and_never_quits(recorded: Record
 
 
 async def test_the_board_counts_what_the_journal_counts(recorded: Recorded) -> None:
+    """B40, of a run that is read after it ended."""
     monitor = await Monitor.open(str(recorded.journal))
     summary = await monitor.status(recorded.run_id)
     await monitor.close()
@@ -85,6 +86,7 @@ async def test_every_size_shows_how_it_stands_and_the_keys(recorded: Recorded, s
 
 
 async def test_every_hostile_name_is_on_the_board_character_for_character(recorded: Recorded) -> None:
+    """B38 and B64, in the table."""
     app = PoolboardApp(str(recorded.journal), recorded.run_id)
     async with app.run_test(size=(160, 48)) as pilot:
         await until(pilot, says(pilot, f"{len(NAMES)} in all"), "all children")
@@ -95,6 +97,7 @@ async def test_every_hostile_name_is_on_the_board_character_for_character(record
 
 @pytest.mark.parametrize("name", NAMES)
 async def test_a_hostile_child_opens_and_every_tab_shows_it(recorded: Recorded, name: str) -> None:
+    """B38 and B64, in the detail."""
     app = PoolboardApp(str(recorded.journal), recorded.run_id)
     async with app.run_test(size=(100, 30)) as pilot:
         await until(pilot, says(pilot, f"{len(NAMES)} in all"), "all children")
@@ -116,6 +119,7 @@ def _session(app: PoolboardApp) -> Session:
 
 
 async def test_hostile_toasts_are_shown_as_they_came(recorded: Recorded) -> None:
+    """B38, in a notification."""
     app = PoolboardApp(str(recorded.journal))
     async with app.run_test(size=(100, 90), notifications=True) as pilot:
         await until(pilot, says(pilot, "everything"), "the run")
@@ -129,6 +133,7 @@ async def test_hostile_toasts_are_shown_as_they_came(recorded: Recorded) -> None
 
 
 async def test_letters_in_the_filter_are_text_and_nothing_else(recorded: Recorded) -> None:
+    """B47, typing."""
     app = PoolboardApp(str(recorded.journal), recorded.run_id)
     async with app.run_test(size=(100, 30)) as pilot:
         await until(pilot, says(pilot, f"{len(NAMES)} in all"), "all children")
@@ -145,6 +150,7 @@ async def test_letters_in_the_filter_are_text_and_nothing_else(recorded: Recorde
 
 
 async def test_a_click_on_the_key_bar_acts_and_types_nothing(recorded: Recorded) -> None:
+    """B47, clicking."""
     app = PoolboardApp(str(recorded.journal), recorded.run_id)
     async with app.run_test(size=(100, 30)) as pilot:
         await until(pilot, says(pilot, f"{len(NAMES)} in all"), "all children")

@@ -119,6 +119,7 @@ def _column(app: ListApp, title: str) -> int:
 
 
 async def test_what_a_person_looks_at_stays_where_it_is_when_rows_come_above() -> None:
+    """B56, of a list."""
     app = ListApp()
     async with app.run_test(size=(60, 30)) as pilot:
         app.table.choose_order("name")
@@ -203,6 +204,7 @@ async def test_every_line_fits_the_terminal(size: tuple[int, int]) -> None:
 
 
 async def test_a_pasted_text_does_nothing_outside_a_text_box() -> None:
+    """B47, pasting."""
     app = ListApp()
     async with app.run_test(size=(60, 20)) as pilot:
         app.take(*(Item(n, f"item {n}") for n in range(1, 9)))
@@ -313,6 +315,7 @@ def told(app: EventsApp) -> str:
 
 
 async def test_events_follow_at_the_end_and_stay_put_for_a_reader_who_went_up() -> None:
+    """B56, of the events."""
     app = EventsApp()
     async with app.run_test(size=(80, 20)) as pilot:
         app.come(1, 100)

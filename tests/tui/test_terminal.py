@@ -109,6 +109,7 @@ def given_back(terminal: Terminal) -> None:
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGQUIT, 131)])
 def test_a_signal_ends_the_screen_and_gives_the_terminal_back(board: Terminal, number: int, code: int) -> None:
+    """B49, by signal."""
     board.process.send_signal(number)
     assert board.end() == code
     given_back(board)
@@ -132,6 +133,7 @@ def test_a_terminal_that_is_closed_ends_the_screen(recorded: Recorded) -> None:
 def test_a_fault_of_ours_ends_with_one_and_its_traceback_on_a_clean_terminal(
     recorded: Recorded, tmp_path: Path
 ) -> None:
+    """B49, by a fault."""
     program = tmp_path / "broken.py"
     program.write_text(BREAK)
     terminal = Terminal(program, str(recorded.journal), recorded.run_id)
@@ -144,6 +146,7 @@ def test_a_fault_of_ours_ends_with_one_and_its_traceback_on_a_clean_terminal(
 
 
 def test_no_byte_of_data_drives_the_terminal(board: Terminal) -> None:
+    """B64: every byte that the dashboard writes."""
     for _ in range(200):  # until the list of children is drawn
         if b"^[]52;c;UFdO^G" in board.written:
             break

@@ -33,11 +33,13 @@ ESCAPES = (
 
 @pytest.mark.parametrize("text", BRACKETS)
 def test_brackets_are_shown_character_for_character(text: str) -> None:
+    """B38: each of its strings."""
     assert visible(text) == text
 
 
 @pytest.mark.parametrize("text", ESCAPES)
 def test_an_escape_sequence_is_shown_and_nothing_after_it_is_lost(text: str) -> None:
+    """B64: a visible form of each."""
     shown = visible(f"before{text}after")
     assert shown.startswith("before") and shown.endswith("after")
     assert not any(unicodedata.category(character) == "Cc" for character in shown)

@@ -32,6 +32,7 @@ from poolboard.tui.units import age, clock_time, duration, eta, percent, rate, s
     ],
 )
 def test_a_duration_reads_without_odd_rounding(seconds: float | None, shown: str) -> None:
+    """B44, each of its durations."""
     assert duration(seconds) == shown
 
 
@@ -47,6 +48,7 @@ def _meant_s(shown: str) -> float:
 
 @given(st.floats(0, 1e8), st.floats(0, 1e8))
 def test_a_longer_time_never_shows_a_smaller_text(one: float, other: float) -> None:
+    """B44: monotone."""
     short, long = sorted((one, other))
     assert _meant_s(duration(short)) <= _meant_s(duration(long))
 
@@ -59,10 +61,12 @@ def test_a_duration_is_near_what_it_stands_for_and_never_reads_sixty_of_anything
 
 
 def test_an_ended_row_takes_as_long_in_every_look() -> None:
+    """B41, of what has ended."""
     assert span_ms(1_000, 5_000, 9_000) == span_ms(1_000, 5_000, 60_000) == 4.0
 
 
 def test_a_running_row_counts_to_now_and_is_never_negative() -> None:
+    """B41, of what runs."""
     assert span_ms(1_000, None, 3_500) == 2.5
     assert span_ms(9_000, None, 3_500) == 0.0
     assert span_ms(1_000, None, None) is None
@@ -73,6 +77,7 @@ def test_a_running_row_counts_to_now_and_is_never_negative() -> None:
     ("size_bytes", "shown"), [(0, "0 B"), (1, "1 B"), (999, "999 B"), (999_999, "1.0 MB"), (1_048_576, "1.0 MB")]
 )
 def test_a_size_reads_in_decimal_units(size_bytes: int, shown: str) -> None:
+    """B44, sizes."""
     assert size(size_bytes) == shown
 
 
