@@ -10,7 +10,7 @@ import os
 import re
 import sys
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -97,14 +97,18 @@ def neat(svg: str) -> str:
     return svg.replace("<svg ", '<svg xml:space="preserve" ', 1)
 
 
-async def draw_all(folder: Path) -> None:
+async def draw_all(folder: Path, only: Sequence[str] = ()) -> None:
+    """Draw every screen in each size and theme, or only in those that are named: ``80x24-midnight``."""
     recording = Recording.model_validate_json(FILE.read_text(encoding="utf-8"))
     for size in SIZES:
         for theme in THEMES:
+            look = f"{size[0]}x{size[1]}-{theme}"
+            if only and look not in only:
+                continue
             async for screen, svg in draw(recording, size, theme):
-                (folder / f"{screen}-{size[0]}x{size[1]}-{theme}.svg").write_text(svg, encoding="utf-8")
+                (folder / f"{screen}-{look}.svg").write_text(svg, encoding="utf-8")
 
 
 if __name__ == "__main__":
     time.tzset()
-    asyncio.run(draw_all(Path(sys.argv[1]) if len(sys.argv) > 1 else FILE.parent))
+    asyncio.run(draw_all(Path(sys.argv[1]) if len(sys.argv) > 1 else FILE.parent, sys.argv[2:]))

@@ -224,6 +224,7 @@ def test_the_only_or_last_workflow_of_a_file_is_meant_when_none_is_named(poolboa
     assert json.loads(answer.out.splitlines()[-1])["result"] == 2
 
 
+@pytest.mark.slow
 def test_a_detached_run_is_found_again_by_list_and_status_and_watch(poolboard: Poolboard, doubling: Path) -> None:
     begun = poolboard("run", f"{doubling}:every", "--input", "upto=4", "--workers", "1", "--detach", "--json")
     assert begun.code == exit_codes.COMPLETED, begun.err

@@ -154,6 +154,7 @@ def test_the_list_is_narrowed_by_the_same_filters(poolboard: Poolboard, runs: Ru
     assert poolboard("wait", bad).code == exit_codes.FAILED
 
 
+@pytest.mark.slow
 def test_a_run_is_deleted_with_rows_and_folder_but_not_while_it_goes_on(
     poolboard: Poolboard, runs: Runs, own_folders: Path
 ) -> None:
@@ -212,6 +213,7 @@ def test_events_come_in_order_by_type_and_as_they_are_recorded(poolboard: Poolbo
     assert "CheckpointRecorded" in poolboard("events", run_id[:10]).out
 
 
+@pytest.mark.slow
 def test_status_is_told_again_until_the_end_and_can_be_the_exit_status(poolboard: Poolboard, runs: Runs) -> None:
     run_id = runs.start("gated")
     assert poolboard("status", run_id, "--exit-code").code == exit_codes.GOES_ON

@@ -362,6 +362,7 @@ def test_without_anything_to_read_settings_load_no_pydantic(tmp_path: Path) -> N
     assert done.stdout == "False\n", done.stderr
 
 
+@pytest.mark.slow
 def test_a_limit_of_the_settings_is_one_of_every_run_that_is_started(poolboard: Poolboard, project: Path) -> None:
     Path("scarce.py").write_text(
         "from poolboard import Context, stage, workflow\n"

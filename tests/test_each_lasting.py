@@ -157,6 +157,7 @@ def test_what_ended_while_nobody_read_is_told_by_resume_and_only_once(
     assert poolboard("each", "--resume", run_id).out == ""
 
 
+@pytest.mark.slow
 def test_a_failed_command_is_told_by_its_exit_code_its_text_and_its_last_lines(
     poolboard: Poolboard, tmp_path: Path
 ) -> None:

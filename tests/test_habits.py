@@ -106,6 +106,7 @@ def completed(poolboard: Poolboard, line: str, env: dict[str, str] | None = None
     return answer.out.split()
 
 
+@pytest.mark.slow
 def test_the_shell_is_offered_commands_runs_children_themes_and_settings(poolboard: Poolboard, nothing: str) -> None:
     run_id = json.loads(poolboard("run", nothing, "--json").out.splitlines()[-1])["run_id"]
     assert "watch" in completed(poolboard, "poolboard wa")
@@ -177,6 +178,7 @@ def test_stdin_is_left_to_who_comes_after(nothing: str) -> None:
     assert done.stdout == "result: 1\nmine\n"
 
 
+@pytest.mark.slow
 def test_b59_a_reader_that_takes_only_the_beginning_is_no_error(poolboard: Poolboard, nothing: str) -> None:
     run_id = json.loads(poolboard("run", nothing, "--json").out.splitlines()[-1])["run_id"]
     poolboard_ = f"{sys.executable} -m poolboard"
@@ -193,6 +195,7 @@ def test_b59_a_full_disk_under_stdout_is_one_line_and_no_success(poolboard: Pool
     assert done.stderr.count("\n") == 1 and "Traceback" not in done.stderr
 
 
+@pytest.mark.slow
 def test_b59_json_stays_json_with_debug_on(poolboard: Poolboard, nothing: str) -> None:
     poolboard("run", nothing, "--json")
     answer = poolboard("--debug", "status", "--json")

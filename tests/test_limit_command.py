@@ -47,6 +47,7 @@ def test_words_become_the_table_that_a_configuration_has() -> None:
             table(own, shared)
 
 
+@pytest.mark.slow
 def test_a_run_without_the_limit_that_its_stage_needs_is_one_clear_line(poolboard: Run, tmp_path: Path) -> None:
     (tmp_path / "work.py").write_text(WORKFLOW)
     for words, says in (

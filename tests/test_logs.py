@@ -117,6 +117,7 @@ def test_with_follow_lines_come_as_they_are_written_until_the_child_ends(
         assert process.wait(timeout=60) == 0
 
 
+@pytest.mark.slow
 def test_a_reader_that_wants_one_line_only_makes_no_noise(poolboard: Poolboard) -> None:
     run_id = poolboard("each", "-q", "--detach", "seq 100000 # {}", ":::", "a").out.strip()
     poolboard("watch", run_id)

@@ -74,6 +74,7 @@ def collector() -> Iterator[tuple[str, list[bytes]]]:
     server.server_close()
 
 
+@pytest.mark.slow
 def test_a_collector_gets_a_span_for_the_run_each_child_and_each_stage(
     poolboard: Poolboard, ended: str, collector: tuple[str, list[bytes]]
 ) -> None:

@@ -105,6 +105,7 @@ def test_a_script_without_a_guard_gets_its_result_and_its_workers_start_no_run_o
     assert [run["name"] for run in listed] == ["mine"] * 4
 
 
+@pytest.mark.slow
 def test_a_guarded_script_and_a_running_loop_work_alike(poolboard: Poolboard, tmp_path: Path) -> None:
     program = FLOWS + (
         "async def main():\n"
@@ -119,6 +120,7 @@ def test_a_guarded_script_and_a_running_loop_work_alike(poolboard: Poolboard, tm
     assert len(runs(poolboard)) == 1
 
 
+@pytest.mark.slow
 def test_an_unguarded_loop_ends_the_import_of_a_worker_too(poolboard: Poolboard, tmp_path: Path) -> None:
     program = FLOWS + (
         "import asyncio\n"
@@ -131,6 +133,7 @@ def test_an_unguarded_loop_ends_the_import_of_a_worker_too(poolboard: Poolboard,
     assert len(runs(poolboard)) == 1
 
 
+@pytest.mark.slow
 def test_what_is_defined_after_an_unguarded_start_is_refused_and_the_guard_is_named(
     poolboard: Poolboard, tmp_path: Path
 ) -> None:
@@ -143,6 +146,7 @@ def test_what_is_defined_after_an_unguarded_start_is_refused_and_the_guard_is_na
     assert len(runs(poolboard)) == 1
 
 
+@pytest.mark.slow
 def test_a_program_from_a_pipe_uses_functions_of_a_file_and_is_told_so_for_its_own(
     poolboard: Poolboard, tmp_path: Path
 ) -> None:
@@ -248,6 +252,7 @@ def test_a_mistake_is_told_before_anything_is_made(
     assert not list(own_folders.rglob("*.sqlite"))
 
 
+@pytest.mark.slow
 def test_a_type_checker_knows_what_a_users_calls_return() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "mypy", "tests/typed_program.py"],

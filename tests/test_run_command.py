@@ -50,6 +50,7 @@ def last_line(answer: Answer) -> dict[str, object]:
     return found
 
 
+@pytest.mark.slow
 def test_arguments_come_as_words_json_and_a_file_and_are_read_by_their_types(
     poolboard: Poolboard, typed: str, tmp_path: Path
 ) -> None:
@@ -105,6 +106,7 @@ def test_what_a_workflow_takes_is_told_with_types_defaults_and_its_doc(
     assert not list(own_folders.rglob("journal.sqlite"))
 
 
+@pytest.mark.slow
 def test_left_alone_a_run_tells_its_id_and_nothing_else(poolboard: Poolboard, typed: str) -> None:
     words = ["run", typed, "--input", "count=1", "--input", "names=[]", "--workers", "1", "--detach"]
     run_id = poolboard(*words).out.strip()
@@ -112,6 +114,7 @@ def test_left_alone_a_run_tells_its_id_and_nothing_else(poolboard: Poolboard, ty
     assert set(json.loads(poolboard(*words, "--json").out)) == {"shape", "run_id"}
 
 
+@pytest.mark.slow
 def test_in_a_terminal_a_headless_run_is_one_line_that_is_drawn_again(typed: str) -> None:
     import pty
 
@@ -137,6 +140,7 @@ def test_in_a_terminal_a_headless_run_is_one_line_that_is_drawn_again(typed: str
     assert b"\x1b[Kcompleted after" in seen
 
 
+@pytest.mark.slow
 def test_each_save_cancels_the_run_and_starts_a_fresh_one_of_which_nothing_is_reused(
     poolboard: Poolboard, tmp_path: Path
 ) -> None:

@@ -152,6 +152,7 @@ async def test_a_run_that_asks_for_something_else_than_recorded_is_blocked(rig: 
     await rig.gone()
 
 
+@pytest.mark.slow
 async def test_workers_come_and_go_while_the_run_goes_on(rig: Rig) -> None:
     await rig.start("squares:many", n=80, trace=str(rig.trace), delay_s=0.2)
     await rig.completed(4)

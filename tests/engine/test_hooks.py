@@ -98,6 +98,7 @@ async def test_each_end_of_a_run_that_is_retried_has_its_hook_once(rig: Rig, tol
     assert await due(rig) == ["on_failure", "on_failure", "on_complete"]
 
 
+@pytest.mark.slow
 async def test_a_hook_that_fails_is_told_and_the_run_is_as_it_was(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("POOLBOARD_ON_COMPLETE", "echo no luck; exit 3")
     await rig.start("endings:ending", how="")
@@ -109,6 +110,7 @@ async def test_a_hook_that_fails_is_told_and_the_run_is_as_it_was(rig: Rig, monk
     assert Path(alert.rpartition(": ")[2]).read_text() == "no luck\n"
 
 
+@pytest.mark.slow
 async def test_a_hook_that_takes_too_long_is_ended_with_all_that_it_started(
     rig: Rig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -122,6 +124,7 @@ async def test_a_hook_that_takes_too_long_is_ended_with_all_that_it_started(
     assert not Path(f"/proc/{pid}").exists() or "sleep" not in Path(f"/proc/{pid}/cmdline").read_text()
 
 
+@pytest.mark.slow
 async def test_what_a_hook_writes_is_kept_up_to_a_limit_and_never_holds_it_up(
     rig: Rig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -133,6 +136,7 @@ async def test_what_a_hook_writes_is_kept_up_to_a_limit_and_never_holds_it_up(
     assert len(kept) < 1_100_000 and kept.endswith(b"[the rest is cut off]\n")
 
 
+@pytest.mark.slow
 async def test_a_coordinator_killed_before_it_starts_the_hook_leaves_it_unfired_for_ever(
     rig: Rig, told: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -150,6 +154,7 @@ async def test_a_coordinator_killed_before_it_starts_the_hook_leaves_it_unfired_
     assert await due(rig) == ["on_failure", "on_complete"]
 
 
+@pytest.mark.slow
 async def test_a_coordinator_killed_while_the_hook_runs_says_so_and_nobody_starts_it_again(
     rig: Rig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

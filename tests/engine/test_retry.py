@@ -72,6 +72,7 @@ async def test_retry_reaches_into_nested_runs(rig: Rig, tmp_path: Path) -> None:
     assert (summary.run.children.completed, summary.run.children.failed) == (8, 0)
 
 
+@pytest.mark.slow
 async def test_where_nothing_failed_there_is_nothing_to_retry(rig: Rig) -> None:
     await rig.start("squares:many", n=2, trace=str(rig.trace))
     await rig.ended()

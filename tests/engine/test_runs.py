@@ -84,6 +84,7 @@ async def test_a_child_that_kills_its_worker_takes_nobody_along(rig: Rig, worker
     assert (summary.run.children.completed, summary.run.children.failed) == (12, 1)
 
 
+@pytest.mark.slow
 async def test_a_workflow_can_catch_the_failure_of_a_stage(rig: Rig) -> None:
     await rig.start("faults:caught")
     assert (await rig.ended()).run.result == '"caught SystemExit(3)"'

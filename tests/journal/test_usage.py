@@ -60,6 +60,7 @@ async def test_a_child_counts_what_is_below_it_and_the_root_counts_all(run: Star
     assert [(await reader.usage(1, n))["cost"] for n in (0, child.n, below.n, other.n)] == [2.75, 0.75, 0.25, 2]
 
 
+@pytest.mark.slow
 async def test_forty_thousand_charges_are_read_as_one_row(run: StartedRun) -> None:
     """Q18: the total is kept, so it costs the same however much was charged."""
     token = await run.claimed_child()

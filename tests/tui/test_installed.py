@@ -157,6 +157,7 @@ def test_a_day_at_the_screen_start_filter_open_pause_resume_quit_attach_stop(
     assert told["status"] == "stopped" and told["resumable"]
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("size", [(40, 12), (80, 24), (160, 48), (300, 80)])
 def test_every_screen_fits_any_terminal(place: tuple[Path, Callable[..., Tmux]], size: tuple[int, int]) -> None:

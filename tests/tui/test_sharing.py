@@ -118,7 +118,9 @@ async def card(pilot: Pilot[int], message: str) -> PromptScreen:
 
     def open_now() -> bool:
         screen = pilot.app.screen
-        return isinstance(screen, PromptScreen) and message in screen.prompt.message and says(pilot, "later")()
+        if not isinstance(screen, PromptScreen) or message not in screen.prompt.message:
+            return False
+        return screen._guard.open and says(pilot, "later")()
 
     await until(pilot, open_now, f"the card: {message}")
     screen = pilot.app.screen
