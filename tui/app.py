@@ -12,6 +12,7 @@ os.environ.setdefault("ESCDELAY", "25")
 if "SSH_CONNECTION" not in os.environ:
     os.environ.setdefault("TEXTUAL_FPS", "120")
 
+from textual import events
 from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.widgets import Input
@@ -168,6 +169,11 @@ class PoolboardApp(App[int]):
             self.exit(0)
         else:
             screen.dismiss(None)
+
+    async def on_event(self, event: events.Event) -> None:
+        # A key typed behind the one that leaves would open a screen on an app that is being taken down.
+        if not (self._exit and isinstance(event, events.Key)):
+            await super().on_event(event)
 
     async def on_unmount(self) -> None:
         if self._source is not None:
