@@ -38,7 +38,7 @@ demo: $(STAMP)
 	@exec $(BIN)/poolboard demo $(ARGS)
 
 test: $(STAMP)
-	@$(BIN)/python -m pytest -n 2 --dist worksteal $(ARGS)
+	@$(BIN)/python -m pytest -n 3 --dist worksteal $(ARGS)
 
 lint: $(STAMP)
 	@$(BIN)/ruff check .

@@ -340,6 +340,7 @@ def test_r3_a_root_that_was_killed_after_a_child_failed_goes_on_and_keeps_what_w
     assert sorted(trace.read_text().split()) == ["1", "2", "3", "4", "4"]
 
 
+@pytest.mark.slow
 def test_r6_of_two_that_resume_one_run_exactly_one_starts_its_coordinator(poolboard: Poolboard, runs: Runs) -> None:
     """Catalogue R6: the loser is told who has it, or asks the winner, and the run is worked on once."""
     run_id = runs.start("gated")
@@ -362,6 +363,7 @@ def test_r6_of_two_that_resume_one_run_exactly_one_starts_its_coordinator(poolbo
     assert len(checkpoints) == 1
 
 
+@pytest.mark.slow
 def test_r7_a_run_that_is_alive_is_not_taken_over_by_a_resume(poolboard: Poolboard, runs: Runs) -> None:
     """Catalogue R7: with a living coordinator, resume asks that one; status never says crashed."""
     run_id = runs.start("gated")
@@ -374,6 +376,7 @@ def test_r7_a_run_that_is_alive_is_not_taken_over_by_a_resume(poolboard: Poolboa
     until(lambda: statuses(poolboard)[run_id] == "crashed", "the crash to show")
 
 
+@pytest.mark.slow
 def test_c10_runs_whose_definition_is_gone_are_listed_and_only_their_resume_is_refused(
     poolboard: Poolboard, runs: Runs, tmp_path: Path
 ) -> None:
@@ -392,6 +395,7 @@ def test_c10_runs_whose_definition_is_gone_are_listed_and_only_their_resume_is_r
     assert poolboard("resume", gone, "--json").code == 0
 
 
+@pytest.mark.slow
 def test_b52_bytes_that_are_not_utf8_and_characters_across_reads_are_shown_and_kept(
     poolboard: Poolboard, tmp_path: Path
 ) -> None:

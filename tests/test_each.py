@@ -111,27 +111,32 @@ def test_hostile_names_are_names(poolboard: Poolboard, tmp_path: Path) -> None:
     assert not (tmp_path / "owned").exists()
 
 
+@pytest.mark.slow
 def test_without_a_shell_nothing_is_read_as_code(poolboard: Poolboard) -> None:
     answer = poolboard("each", "-q", "-k", "--argv", "printf", "%s|", "{}", "$HOME; {/}", ":::", "/a b", "$(id)")
     assert answer.out == "/a b|$HOME; a b|$(id)|$HOME; $(id)|"
 
 
+@pytest.mark.slow
 def test_items_that_look_like_options_are_items(poolboard: Poolboard) -> None:
     answer = poolboard("each", "-q", "-k", "echo x{}", ":::", "--help", "-j", "--debug", "--", "--version")
     assert answer.out == "x--help\nx-j\nx--debug\nx--\nx--version\n"
 
 
+@pytest.mark.slow
 def test_a_row_of_a_table_is_an_item(poolboard: Poolboard, tmp_path: Path) -> None:
     (tmp_path / "jobs.csv").write_text('lr,seed\n0.1,"a, b"\n0.2,$(id)\n')
     command = ["each", "-q", "-k", "--csv", "jobs.csv", 'echo --lr {lr} --seed "{seed}"']
     assert poolboard(*command, cwd=tmp_path).out == "--lr 0.1 --seed a, b\n--lr 0.2 --seed $(id)\n"
 
 
+@pytest.mark.slow
 def test_commands_get_nothing_from_stdin(poolboard: Poolboard) -> None:
     answer = poolboard("each", "-q", "-k", "-j1", "cat; echo {}", stdin="one\ntwo\nthree\n")
     assert answer.out == "one\ntwo\nthree\n"
 
 
+@pytest.mark.slow
 def test_no_items_are_no_run(poolboard: Poolboard) -> None:
     answer = poolboard("each", "echo {}", stdin="")
     assert (answer.code, answer.out) == (0, "")
@@ -139,6 +144,7 @@ def test_no_items_are_no_run(poolboard: Poolboard) -> None:
     assert json.loads(poolboard("list", "--json").out) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "told"),
     [
@@ -170,18 +176,21 @@ def test_a_mistake_is_one_line_and_starts_nothing(
 # --- how commands are run ---------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_command_that_takes_too_long_is_ended_and_named(poolboard: Poolboard, gate: Path) -> None:
     answer = poolboard("each", "--timeout", "0.3", GATED, ":::", "a")
     assert answer.code == exit_codes.FAILED
     assert "item 1 failed: stage command: TimeoutError: took longer than 0.3 s" in answer.err
 
 
+@pytest.mark.slow
 def test_a_command_that_succeeds_on_its_second_try_has_succeeded(poolboard: Poolboard, tmp_path: Path) -> None:
     command = "echo half; test -e {} || { touch {}; exit 1; }; echo whole"
     answer = poolboard("each", "--retries", "1", command, ":::", str(tmp_path / "tried"))
     assert (answer.code, answer.out) == (exit_codes.COMPLETED, "half\nwhole\n")
 
 
+@pytest.mark.slow
 def test_the_folder_and_the_variables_are_what_was_asked_for(poolboard: Poolboard, tmp_path: Path) -> None:
     answer = poolboard(
         "each", "-q", "--cwd", str(tmp_path), "--env", "COLOUR=deep blue", 'pwd; echo "$COLOUR" #', ":::", "a"
@@ -189,6 +198,7 @@ def test_the_folder_and_the_variables_are_what_was_asked_for(poolboard: Poolboar
     assert answer.out == f"{tmp_path}\ndeep blue\n"
 
 
+@pytest.mark.slow
 def test_so_many_commands_run_at_once_as_were_asked_for_each_in_a_place_of_its_own(
     poolboard: Poolboard, tmp_path: Path
 ) -> None:
@@ -199,12 +209,14 @@ def test_so_many_commands_run_at_once_as_were_asked_for_each_in_a_place_of_its_o
     assert max(map(int, answer.out.split())) == 3
 
 
+@pytest.mark.slow
 def test_results_are_copied_to_a_folder_per_item(poolboard: Poolboard, tmp_path: Path) -> None:
     poolboard("each", "-q", "--results", "out", "echo {}; echo no >&2; exit {}", ":::", "0", "1", cwd=tmp_path)
     found = {str(path.relative_to(tmp_path)): path.read_text() for path in tmp_path.rglob("std*")}
     assert found == {"out/1/stdout": "0\n", "out/1/stderr": "no\n", "out/2/stdout": "1\n", "out/2/stderr": "no\n"}
 
 
+@pytest.mark.slow
 def test_the_job_log_has_gnu_parallels_columns(poolboard: Poolboard, tmp_path: Path) -> None:
     log = tmp_path / "jobs.log"
     items = ["echo abc", "exit 5", "kill -9 $$", "sleep 60"]
@@ -227,6 +239,7 @@ def test_the_job_log_has_gnu_parallels_columns(poolboard: Poolboard, tmp_path: P
 # --- pipes ------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_first_command_runs_while_the_pipe_is_still_open(poolboard: Poolboard, tmp_path: Path) -> None:
     with started("-q", "touch {}") as process:
         assert process.stdin is not None
@@ -240,6 +253,7 @@ def test_the_first_command_runs_while_the_pipe_is_still_open(poolboard: Poolboar
         assert process.wait(timeout=PATIENCE_S) == 0
 
 
+@pytest.mark.slow
 def test_a_list_of_thousands_runs_every_item_once(poolboard: Poolboard, tmp_path: Path) -> None:
     answer = poolboard(
         "each", "-q", "-j4", "-n", "10", "printf '%s\\n' {}", stdin="".join(f"{n}\n" for n in range(8000))
@@ -248,6 +262,7 @@ def test_a_list_of_thousands_runs_every_item_once(poolboard: Poolboard, tmp_path
     assert sorted(map(int, answer.out.split())) == list(range(8000))
 
 
+@pytest.mark.slow
 def test_a_reader_that_goes_away_ends_it_without_noise(poolboard: Poolboard, gate: Path) -> None:
     with started("-k", "-j1", f"echo {{}}; test {{}} = 1 || {{ {GATED} }}", ":::", "1", "2", "3") as process:
         assert process.stdout is not None and process.stderr is not None
@@ -263,6 +278,7 @@ def test_a_reader_that_goes_away_ends_it_without_noise(poolboard: Poolboard, gat
     assert run_of(poolboard)["status"] == "completed"
 
 
+@pytest.mark.slow
 def test_who_interrupts_it_leaves_the_run_going_on(poolboard: Poolboard, tmp_path: Path, gate: Path) -> None:
     with started("-j1", f"touch {{}}; {GATED}", ":::", str(tmp_path / "begun")) as process:
         assert process.stderr is not None

@@ -176,6 +176,7 @@ def test_a_failed_command_is_told_by_its_exit_code_its_text_and_its_last_lines(
         assert poolboard("logs", run_id, "1", "run").out.startswith("exit code 3\ncommand: ")
 
 
+@pytest.mark.slow
 def test_the_job_log_tells_how_long_the_last_try_took_without_the_pause_before_it(
     poolboard: Poolboard, tmp_path: Path
 ) -> None:
@@ -193,6 +194,7 @@ def test_the_job_log_tells_how_long_the_last_try_took_without_the_pause_before_i
 # --- giving up, and trying again --------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_halt_now_ends_what_runs_and_starts_nothing_more(poolboard: Poolboard, tmp_path: Path) -> None:
     command = f"touch {tmp_path}/begun{{#}}; if [ {{#}} = 1 ]; then {GATED} exit 1; else sleep 600; fi # {{}}"
     with started("-j2", "--halt", "now,fail=1", command, ":::", *"abcdefgh") as process:
@@ -248,6 +250,7 @@ def test_only_what_failed_is_tried_again(poolboard: Poolboard, tmp_path: Path, g
 SECRET = "S3CR-77-VALUE"
 
 
+@pytest.mark.slow
 def test_a_secret_is_in_the_commands_environment_and_nowhere_else(
     poolboard: Poolboard, own_folders: Path, tmp_path: Path, gate: Path
 ) -> None:
@@ -287,6 +290,7 @@ def test_a_run_whose_secret_is_gone_says_so_and_takes_it_again(
     assert (answer.code, answer.out) == (0, f"{SECRET}\n" * 2)
 
 
+@pytest.mark.slow
 def test_a_run_that_something_else_started_is_refused(poolboard: Poolboard, tmp_path: Path) -> None:
     (tmp_path / "own.py").write_text(
         "from poolboard import Context, workflow\n@workflow\nasync def each(ctx: Context) -> int:\n    return 1\n"

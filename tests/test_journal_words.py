@@ -141,6 +141,7 @@ def test_vacuum_tells_what_it_gave_back(poolboard: Poolboard, state: Path) -> No
 # --- prune ------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_prune_tells_first_and_then_forgets_the_run_with_its_folder(poolboard: Poolboard, state: Path) -> None:
     tried = poolboard("journal", "prune", "--keep", "0", "--dry-run")
     assert tried.code == 0
@@ -154,11 +155,13 @@ def test_prune_tells_first_and_then_forgets_the_run_with_its_folder(poolboard: P
     assert json.loads(poolboard("list", "--json").out) == []
 
 
+@pytest.mark.slow
 def test_prune_as_it_comes_keeps_what_is_young_or_among_the_newest(poolboard: Poolboard, state: Path) -> None:
     assert "0 runs forgotten" in poolboard("journal", "prune").out
     assert "0 runs forgotten" in poolboard("journal", "prune", "--keep", "0", "--older-than", "41d").out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("run_id", ["../../precious", "innocent"])
 def test_prune_never_takes_a_folder_away_that_only_the_journal_names(
     poolboard: Poolboard, state: Path, own_folders: Path, run_id: str
@@ -172,6 +175,7 @@ def test_prune_never_takes_a_folder_away_that_only_the_journal_names(
     assert precious.is_dir()
 
 
+@pytest.mark.slow
 def test_prune_follows_no_link(poolboard: Poolboard, state: Path, tmp_path: Path) -> None:
     precious = tmp_path / "precious"
     precious.mkdir()
@@ -197,6 +201,7 @@ def test_ages_are_what_they_say() -> None:
 # --- export and import ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_run_travels_through_a_pipe(poolboard: Poolboard, state: Path, tmp_path: Path) -> None:
     exported = poolboard("journal", "export", "run")
     assert exported.code == 0
@@ -257,6 +262,7 @@ async def both(ctx: Context, log: str) -> list[int]:
 """
 
 
+@pytest.mark.slow
 def test_a_run_whose_record_was_made_up_is_not_imported(poolboard: Poolboard, state: Path, tmp_path: Path) -> None:
     asyncio.run(_ended_run(tmp_path / "evil.sqlite", "../../evil", tmp_path))
     exported = poolboard("journal", "export", "../../evil", "--journal", str(tmp_path / "evil.sqlite"))
@@ -266,6 +272,7 @@ def test_a_run_whose_record_was_made_up_is_not_imported(poolboard: Poolboard, st
     assert [run["run_id"] for run in json.loads(poolboard("list", "--json").out)] == ["run-1"]
 
 
+@pytest.mark.slow
 def test_an_import_of_anything_else_is_one_line_and_makes_nothing(poolboard: Poolboard, tmp_path: Path) -> None:
     bad = tmp_path / "bad.jsonl"
     bad.write_text('{"poolboard_export": 1}\n')
@@ -276,6 +283,7 @@ def test_an_import_of_anything_else_is_one_line_and_makes_nothing(poolboard: Poo
     assert not (tmp_path / "new.sqlite").exists()
 
 
+@pytest.mark.slow
 def test_an_unknown_run_is_not_exported(poolboard: Poolboard, state: Path) -> None:
     answer = poolboard("journal", "export", "nope")
     assert (answer.code, answer.out) == (exit_codes.MISTAKE, "")

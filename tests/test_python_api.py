@@ -208,6 +208,7 @@ def test_a_failed_item_raises_its_error_or_is_collected(flows: object) -> None:
     assert pool.map(cube, []) == []
 
 
+@pytest.mark.slow
 def test_a_run_is_paused_resumed_stopped_and_cancelled_by_its_handle(flows: object, tmp_path: Path) -> None:
     handle: Handle[int] = pb.Pool(workers=1).run(flows.gated, str(tmp_path / "gate"))  # type: ignore[attr-defined]
     with pytest.raises(TimeoutError, match="it goes on"):

@@ -89,6 +89,7 @@ def test_a_mistake_in_the_arguments_is_one_line_and_makes_nothing(
     assert not list(own_folders.rglob("journal.sqlite"))
 
 
+@pytest.mark.slow
 def test_what_a_workflow_takes_is_told_with_types_defaults_and_its_doc(
     poolboard: Poolboard, own_folders: Path, typed: str
 ) -> None:

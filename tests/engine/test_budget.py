@@ -96,6 +96,7 @@ async def test_a_run_that_charges_too_much_is_blocked_and_told_of_before(rig: Ri
     assert blocked.run.error == "budget used up: 4 of 4 calls"
 
 
+@pytest.mark.slow
 async def test_a_budget_used_up_while_the_coordinator_dies_still_blocks(rig: Rig) -> None:
     """B35: killed while it pauses for its budget."""
     await start(rig, "groups", {"calls": 4}, folder=str(rig.folder))
@@ -110,6 +111,7 @@ async def test_a_budget_used_up_while_the_coordinator_dies_still_blocks(rig: Rig
     assert (await rig.ended()).run.result == "100"
 
 
+@pytest.mark.slow
 async def test_what_is_no_amount_is_refused_where_it_is_charged(rig: Rig) -> None:
     await start(rig, "bad_usage", {})
     summary = await rig.ended()
@@ -137,6 +139,7 @@ def test_a_raised_limit_is_never_lower_and_zero_lifts_it(limits: dict[str, float
     assert all(after.get(name, 0) == limit for name, limit in wished.items())
 
 
+@pytest.mark.slow
 async def test_depth_and_concurrency_beyond_what_the_run_allows_are_refused_by_name(rig: Rig, tmp_path: Path) -> None:
     await start(rig, "failing", {}, n=3, concurrency=1001, folder=str(rig.folder))
     summary = await rig.ended()

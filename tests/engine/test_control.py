@@ -170,6 +170,7 @@ async def test_workers_come_and_go_while_the_run_goes_on(rig: Rig) -> None:
     assert Counter(rig.traces()).total() == 80
 
 
+@pytest.mark.slow
 async def test_an_ended_run_cannot_be_controlled(rig: Rig) -> None:
     await rig.start("squares:many", n=1, trace=str(rig.trace))
     await rig.ended()
@@ -179,6 +180,7 @@ async def test_an_ended_run_cannot_be_controlled(rig: Rig) -> None:
             await verb(rig.run_id)
 
 
+@pytest.mark.slow
 async def test_a_coordinator_that_is_gone_is_told_so(rig: Rig) -> None:
     await rig.start("squares:many", n=30, trace=str(rig.trace), delay_s=0.2)
     summary = await rig.completed(1)

@@ -69,6 +69,7 @@ async def test_why_a_child_waits_is_one_true_sentence(rig: Rig) -> None:
     assert (await rig.ended()).run.status == "completed"
 
 
+@pytest.mark.slow
 async def test_a_limit_is_changed_live_and_stays_so_after_a_restart(rig: Rig) -> None:
     gate = rig.folder / "gate"
     await rig.start("limited:users", 1, 8, n=5, trace=str(rig.trace), gate=str(gate))
@@ -92,6 +93,7 @@ async def test_a_limit_is_changed_live_and_stays_so_after_a_restart(rig: Rig) ->
     assert most_at_once(rig.traces()) == 4
 
 
+@pytest.mark.slow
 async def test_a_killed_coordinator_forgets_nobody_who_holds_and_nobody_who_waits(rig: Rig) -> None:
     gate = rig.folder / "gate"
     await rig.start("limited:users", 2, 4, n=7, trace=str(rig.trace), gate=str(gate))
@@ -106,6 +108,7 @@ async def test_a_killed_coordinator_forgets_nobody_who_holds_and_nobody_who_wait
     assert len(rig.traces()) == 14  # nothing was done twice
 
 
+@pytest.mark.slow
 async def test_a_killed_worker_gives_back_what_it_held(rig: Rig) -> None:
     gate = rig.folder / "gate"
     await rig.start("limited:users", 1, 4, limits={"gpu": 1}, n=3, trace=str(rig.trace), gate=str(gate))
@@ -115,6 +118,7 @@ async def test_a_killed_worker_gives_back_what_it_held(rig: Rig) -> None:
     assert (await rig.ended()).run.result == "3"
 
 
+@pytest.mark.slow
 async def test_paused_nobody_is_let_in(rig: Rig) -> None:
     gate = rig.folder / "gate"
     await rig.start("limited:users", 1, 4, limits={"gpu": 1}, n=3, trace=str(rig.trace), gate=str(gate))
@@ -130,6 +134,7 @@ async def test_paused_nobody_is_let_in(rig: Rig) -> None:
     assert (await rig.ended()).run.result == "3"
 
 
+@pytest.mark.slow
 async def test_what_can_never_be_had_is_refused_before_anything_is_made(rig: Rig) -> None:
     """An unknown name, and a need above the capacity."""
     for limits, says in (({"gpu": 1, "gpu.burst": 2}, "only a rate"), ({"gpu": "0"}, "whole number from 1")):
@@ -150,17 +155,20 @@ async def test_what_can_never_be_had_is_refused_before_anything_is_made(rig: Rig
     assert (await rig.ended()).run.result == "1"
 
 
+@pytest.mark.slow
 async def test_what_is_asked_for_only_while_it_runs_is_refused_there_by_name(rig: Rig) -> None:
     await rig.start("limited:unheard_of", 1, 1)
     result = (await rig.ended()).run.result or ""
     assert "LimitError: ctx.limit needs 'tpu', which is no limit of this run (limits: disk, gpu)" in result
 
 
+@pytest.mark.slow
 async def test_a_run_that_waits_for_itself_is_told_so(rig: Rig) -> None:
     await rig.start("limited:knotted", 1, 1)
     assert "LimitError: waiting for gpu here would never end" in ((await rig.ended()).run.result or "")
 
 
+@pytest.mark.slow
 async def test_after_a_429_in_one_child_the_others_wait(rig: Rig) -> None:
     await rig.start("limited:told_to_wait", 1, 2, trace=str(rig.trace))
     limit = gpu(await rig.until(waiting(1, holding=0)))
@@ -171,6 +179,7 @@ async def test_after_a_429_in_one_child_the_others_wait(rig: Rig) -> None:
     assert (await rig.ended()).run.status == "cancelled"
 
 
+@pytest.mark.slow
 async def test_a_limit_that_is_shared_holds_for_all_runs_and_the_dead_give_it_back(rig: Rig) -> None:
     gate = rig.folder / "gate"
     shared = {"gpu": 1, "gpu.shared": 1}
@@ -187,6 +196,7 @@ async def test_a_limit_that_is_shared_holds_for_all_runs_and_the_dead_give_it_ba
     assert rig.traces() == ["in:0", "in:0", "out:0"]
 
 
+@pytest.mark.slow
 async def test_a_run_without_limits_writes_no_file_for_them(rig: Rig) -> None:
     await rig.start("squares:many", n=3, trace=str(rig.trace), steps=1)
     await rig.ended()

@@ -137,6 +137,7 @@ async def test_a_worker_that_dies_before_what_it_took_is_recorded_takes_it_again
     assert await result(rig) == [[1, 2], [1, 2]]
 
 
+@pytest.mark.slow
 async def test_m1_a_message_to_a_child_that_has_not_started_is_there_when_it_starts(rig: Rig) -> None:
     gates = [str(rig.folder / name) for name in ("x", "y")]
     await rig.start("talk:lookers", workers=1, slots=1, gates=gates, concurrency=1)
@@ -149,6 +150,7 @@ async def test_m1_a_message_to_a_child_that_has_not_started_is_there_when_it_sta
     assert await result(rig) == [[[], ["everybody"], []], [["early", "everybody"], [], []]]
 
 
+@pytest.mark.slow
 async def test_m1_it_is_there_again_for_a_new_attempt_after_its_worker_was_killed(rig: Rig) -> None:
     gate = str(rig.folder / "x")
     await rig.start("talk:lookers", workers=1, slots=1, gates=[gate], concurrency=1)
@@ -161,6 +163,7 @@ async def test_m1_it_is_there_again_for_a_new_attempt_after_its_worker_was_kille
     assert await result(rig) == [[[], ["for the next one"], []]]
 
 
+@pytest.mark.slow
 async def test_m11_a_message_waits_interrupts_or_follows_as_it_was_sent(rig: Rig) -> None:
     """Steer is read while a stage runs, by who reads then; follow_up only once that stage has ended."""
     gate = rig.folder / "gate"
@@ -173,6 +176,7 @@ async def test_m11_a_message_waits_interrupts_or_follows_as_it_was_sent(rig: Rig
     assert await result(rig) == ["now", "last"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("threaded", [False, True])
 async def test_m11_an_interruption_cancels_the_stage_and_is_the_same_after_a_kill(rig: Rig, threaded: bool) -> None:
     gate = rig.folder / "gate"
@@ -188,6 +192,7 @@ async def test_m11_an_interruption_cancels_the_stage_and_is_the_same_after_a_kil
     assert await result(rig) == [f"{stage} interrupted", "stop that"]
 
 
+@pytest.mark.slow
 async def test_m4_an_interruption_sent_while_the_worker_had_no_coordinator_still_interrupts(rig: Rig) -> None:
     gate = rig.folder / "gate"
     await rig.start("talk:interruptible", workers=1, slots=1, gate=str(gate), trace=str(rig.trace))
@@ -200,6 +205,7 @@ async def test_m4_an_interruption_sent_while_the_worker_had_no_coordinator_still
     assert await result(rig) == ["wait_for interrupted", "stop that"]
 
 
+@pytest.mark.slow
 async def test_a_stage_finds_what_was_sent_to_it_before_it_started_and_after(rig: Rig) -> None:
     gate = rig.folder / "gate"
     await rig.start("talk:listeners", workers=1, slots=1, gate=str(gate), trace=str(rig.trace))
@@ -217,6 +223,7 @@ async def test_a_stage_finds_what_was_sent_to_it_before_it_started_and_after(rig
     assert (view.total, view.taken) == (4, 4)
 
 
+@pytest.mark.slow
 async def test_a_stage_that_died_with_its_worker_finds_its_messages_again(rig: Rig) -> None:
     gate = rig.folder / "gate"
     await rig.start("talk:listeners", workers=1, slots=1, gate=str(gate), trace=str(rig.trace))
@@ -233,6 +240,7 @@ async def test_a_stage_that_died_with_its_worker_finds_its_messages_again(rig: R
     assert await result(rig) == [[[], []]]
 
 
+@pytest.mark.slow
 async def test_m13_who_sent_to_a_run_that_ended_is_told_once_also_after_a_restart(rig: Rig) -> None:
     gate = rig.folder / "gate"
     await rig.start("talk:sender", workers=1, slots=2, gate=str(gate))
@@ -247,6 +255,7 @@ async def test_m13_who_sent_to_a_run_that_ended_is_told_once_also_after_a_restar
     assert await result(rig) == [[True, {"undeliverable": "child 1 has ended: it is completed"}]]
 
 
+@pytest.mark.slow
 async def test_a_person_is_told_at_once_that_a_child_has_ended_and_nothing_is_recorded(rig: Rig) -> None:
     gates = [str(rig.folder / name) for name in ("x", "y")]
     await rig.start("talk:lookers", workers=1, slots=1, gates=gates, concurrency=1)
@@ -262,6 +271,7 @@ async def test_a_person_is_told_at_once_that_a_child_has_ended_and_nothing_is_re
     await rig.ended()
 
 
+@pytest.mark.slow
 async def test_m14_when_the_run_ends_what_waits_leaves_the_queue(rig: Rig) -> None:
     gates = [str(rig.folder / name) for name in ("x",)]
     await rig.start("talk:lookers", workers=1, slots=1, gates=gates, concurrency=1)
@@ -278,6 +288,7 @@ async def test_m14_when_the_run_ends_what_waits_leaves_the_queue(rig: Rig) -> No
         await say(rig, "", "too late")
 
 
+@pytest.mark.slow
 async def test_children_that_send_patterns_reach_each_other_once_each(rig: Rig) -> None:
     await rig.start("talk:chatter", workers=2, slots=3, peers=12, rounds=3)
     assert await result(rig) == 12 * 36
@@ -286,6 +297,7 @@ async def test_children_that_send_patterns_reach_each_other_once_each(rig: Rig) 
     assert all(len(row.recipients) == 5 and row.omitted == 7 for row in view.rows)
 
 
+@pytest.mark.slow
 async def test_a_run_without_messages_pays_nothing_for_them(rig: Rig) -> None:
     await rig.start("squares:many", workers=1, n=5, trace=str(rig.trace))
     await rig.ended()

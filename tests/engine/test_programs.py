@@ -6,6 +6,8 @@ import asyncio
 import json
 from pathlib import Path
 
+import pytest
+
 from poolboard.engine.identity import ProcessIdentity
 from tests.engine.rig import Rig, kill, try_resume
 
@@ -112,6 +114,7 @@ async def test_sleeping_children_hold_no_slot(rig: Rig) -> None:
     assert (await rig.ended()).run.result == "40"
 
 
+@pytest.mark.slow
 async def test_a_sleep_goes_on_where_it_was_after_a_kill(rig: Rig) -> None:
     await rig.start("programs:nap", workers=1, slots=1, duration_s=4.0)
     await rig.until(lambda s: any(stage.name == "sleep" and stage.done for stage in s.stages))
@@ -123,6 +126,7 @@ async def test_a_sleep_goes_on_where_it_was_after_a_kill(rig: Rig) -> None:
     assert 0 <= float(summary.run.result) < 3.5, "only what was left of it is slept again"
 
 
+@pytest.mark.slow
 async def test_what_is_printed_is_in_the_log_of_its_stage_byte_for_byte(rig: Rig) -> None:
     """B50 and B52, and prints that bypass Python are in the worker's own log."""
     await rig.start("programs:talker", workers=1)

@@ -83,6 +83,7 @@ async def test_a_run_that_waits_for_an_answer_holds_no_slot(rig: Rig) -> None:
     assert json.loads((await rig.ended()).run.result or "") == ["free", "other"]
 
 
+@pytest.mark.slow
 async def test_a_question_survives_quit_pause_kill_and_resume_and_is_asked_once(rig: Rig) -> None:
     """P4: prompt pending, quit, resume: asked again once; an answer while paused does not advance the work."""
     await rig.start("asking:three_kinds", 2, 1, trace=str(rig.trace))
@@ -112,6 +113,7 @@ async def test_a_question_survives_quit_pause_kill_and_resume_and_is_asked_once(
     assert rig.traces() == ["before"]
 
 
+@pytest.mark.slow
 async def test_an_answer_that_no_worker_can_take_is_held(rig: Rig) -> None:
     """P6: the only worker is killed, the answer comes before another one is there."""
     await rig.start("asking:many_ask", 1, 1, trace=str(rig.trace), names=["a"])
@@ -124,6 +126,7 @@ async def test_an_answer_that_no_worker_can_take_is_held(rig: Rig) -> None:
     assert rig.traces() == ["a=held"]
 
 
+@pytest.mark.slow
 async def test_more_children_ask_than_there_are_slots_and_the_parent_shows_how_many(rig: Rig) -> None:
     """U10: a nested child awaits input: the run shows it, with the count."""
     await rig.start("asking:many_ask", 1, 2, trace=str(rig.trace), names=list("abcde"))
@@ -138,12 +141,14 @@ async def test_more_children_ask_than_there_are_slots_and_the_parent_shows_how_m
     assert json.loads((await rig.ended()).run.result or "") == list("abcde")
 
 
+@pytest.mark.slow
 async def test_when_nobody_answers_the_default_is_taken_or_the_run_is_told(rig: Rig) -> None:
     await rig.start("asking:impatient", 1, 1, trace=str(rig.trace))
     summary = await rig.ended()
     assert json.loads(summary.run.result or "") == ["b", "nobody answered in time, and there is no default"]
 
 
+@pytest.mark.slow
 async def test_what_cannot_be_asked_is_refused_before_a_question_is_made(rig: Rig) -> None:
     await rig.start("asking:wrongly", 1, 1)
     told = json.loads((await rig.ended()).run.result or "")
@@ -153,6 +158,7 @@ async def test_what_cannot_be_asked_is_refused_before_a_question_is_made(rig: Ri
     await reader.close()
 
 
+@pytest.mark.slow
 async def test_a_cancelled_run_asks_nothing_any_more(rig: Rig) -> None:
     await rig.start("asking:many_ask", 1, 2, trace=str(rig.trace), names=["a"])
     await asked(rig)
@@ -163,6 +169,7 @@ async def test_a_cancelled_run_asks_nothing_any_more(rig: Rig) -> None:
     assert await monitor.prompts() == []
 
 
+@pytest.mark.slow
 async def test_hostile_text_is_kept_as_it_is(rig: Rig) -> None:
     name = "\x1b]52;c;UFdO\x07 [@click=app.quit]x[/] \u202egnp"
     await rig.start("asking:many_ask", 1, 1, trace=str(rig.trace), names=[name])

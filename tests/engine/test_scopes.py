@@ -138,6 +138,7 @@ async def test_a_drained_worker_takes_nothing_goes_home_and_comes_back_when_it_i
     assert gone not in rig.pids()
 
 
+@pytest.mark.slow
 async def test_a_cancelled_child_ends_with_all_below_it_and_its_parent_is_told(rig: Rig) -> None:
     await rig.start("parts:groups", workers=2, slots=8, n=2, folder=str(rig.folder))
     await rig.until(lambda s: sum(active.stage == "store" for active in s.active) == 6)
@@ -156,6 +157,7 @@ async def test_a_cancelled_child_ends_with_all_below_it_and_its_parent_is_told(r
     await reader.close()
 
 
+@pytest.mark.slow
 async def test_exactly_the_chosen_failures_are_tried_again_while_the_run_goes_on(rig: Rig) -> None:
     (rig.folder / "broken").touch()
     await rig.start("parts:some_fail", workers=2, slots=2, n=8, folder=str(rig.folder))
@@ -171,6 +173,7 @@ async def test_exactly_the_chosen_failures_are_tried_again_while_the_run_goes_on
     assert counted(rig)["fragile"] == 7 + 2
 
 
+@pytest.mark.slow
 async def test_failures_of_before_a_new_coordinator_are_tried_again_too_while_their_parent_waits(rig: Rig) -> None:
     (rig.folder / "broken").touch()
     await rig.start("parts:some_fail", workers=2, slots=2, n=4, folder=str(rig.folder))
@@ -186,6 +189,7 @@ async def test_failures_of_before_a_new_coordinator_are_tried_again_too_while_th
     assert (await rig.ended()).run.result == "6"
 
 
+@pytest.mark.slow
 async def test_the_chosen_failures_of_an_ended_run_are_tried_again_and_no_others(rig: Rig) -> None:
     (rig.folder / "broken").touch()
     open_gate(rig)
@@ -200,6 +204,7 @@ async def test_the_chosen_failures_of_an_ended_run_are_tried_again_and_no_others
     assert (summary.run.children.failed, summary.run.result) == (2, str(2 + 4 + 6 + 3 + 7))
 
 
+@pytest.mark.slow
 async def test_concurrency_and_slots_change_what_runs_at_once(rig: Rig) -> None:
     await rig.start("parts:all_of_them", workers=1, slots=2, n=12, folder=str(rig.folder))
     monitor = await rig.monitor()
