@@ -28,13 +28,13 @@ def used(summary: Summary) -> dict[str, float]:
 
 async def test_the_run_is_blocked_by_its_failures_and_goes_on_with_more(rig: Rig) -> None:
     """P10: resumable with a raised budget."""
-    await start(rig, "failing", {"failures": 3}, n=12, folder=str(rig.folder))
+    await start(rig, "failing", {"failures": 3}, n=600, folder=str(rig.folder))
     blocked = await rig.until(lambda s: s.run.status == "blocked")
     assert blocked.run.error is not None
     assert blocked.run.error.startswith("budget used up: ")
     assert blocked.run.error.endswith(" of 3 failures")
     assert (blocked.run.resumable, blocked.run.children.leased) == (True, 0)
-    assert 3 <= blocked.run.children.failed < 12
+    assert 3 <= blocked.run.children.failed < 600
     await rig.gone()
     monitor = await rig.monitor()
     with pytest.raises(UserMistake, match=r"budget used up: .* of 3 failures; .* --max-failures N"):
@@ -43,7 +43,7 @@ async def test_the_run_is_blocked_by_its_failures_and_goes_on_with_more(rig: Rig
     (rig.folder / "mended").touch()
     await monitor.resume(rig.run_id, budget={"failures": 50})
     summary = await rig.ended()
-    assert (summary.run.status, summary.run.children.total) == ("completed", 12)
+    assert (summary.run.status, summary.run.children.total) == ("completed", 600)
     reader = await rig.rows()
     assert await reader.setting(1, "budget") == '{"failures": 50.0}'
     await reader.close()
