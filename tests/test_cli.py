@@ -333,6 +333,7 @@ async def house(ctx: Context) -> int:
 """
 
 
+@pytest.mark.slow
 def test_what_failed_is_tried_again_once_its_cause_is_gone(poolboard: Poolboard, tmp_path: Path) -> None:
     (tmp_path / "doors.py").write_text(MENDABLE)
     first = poolboard("run", "doors.py", "--json", cwd=tmp_path)

@@ -110,6 +110,7 @@ def test_wait_ends_as_the_run_did_and_of_several_as_the_one_that_fared_worst(poo
     assert poolboard("wait", "nothing").code == exit_codes.MISTAKE
 
 
+@pytest.mark.slow
 def test_a_beginning_that_names_several_runs_lists_them(poolboard: Poolboard, runs: Runs) -> None:
     ids = [runs.start("lenient") for _ in range(2)]
     poolboard("wait", *ids)
@@ -176,6 +177,7 @@ def test_a_run_is_deleted_with_rows_and_folder_but_not_while_it_goes_on(
     assert set(statuses(poolboard)) == {live}
 
 
+@pytest.mark.slow
 def test_a_question_is_asked_in_a_terminal_and_a_no_is_heard(poolboard: Poolboard, runs: Runs) -> None:
     import pty
 
@@ -277,6 +279,7 @@ class Page(HTMLParser):
         self.words += data
 
 
+@pytest.mark.slow
 def test_a_run_is_handed_on_as_lines_as_a_table_and_as_a_page_that_loads_nothing(
     poolboard: Poolboard, runs: Runs, tmp_path: Path
 ) -> None:
@@ -311,6 +314,7 @@ def test_a_run_is_handed_on_as_lines_as_a_table_and_as_a_page_that_loads_nothing
 # --- situations and catalogue -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_r3_a_root_that_was_killed_after_a_child_failed_goes_on_and_keeps_what_was_done(
     poolboard: Poolboard, tmp_path: Path
 ) -> None:

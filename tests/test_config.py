@@ -279,6 +279,7 @@ def test_edit_without_an_editor_that_works_says_so(poolboard: Poolboard, project
 # --- effect -----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_run_without_flags_is_run_as_the_settings_say(poolboard: Poolboard, project: Path) -> None:
     Path("count.py").write_text(COUNT)
     project.write_text('workers = 1\nslots = 3\ngrace_s = 2.5\njournal = "runs.sqlite"\nquiet = true\n')
@@ -308,6 +309,7 @@ def recorded(journal: Path) -> dict[str, Any]:
     return header
 
 
+@pytest.mark.slow
 def test_each_takes_its_defaults_from_the_settings(poolboard: Poolboard, project: Path) -> None:
     project.write_text("allow_failures = 1\nquiet = true\njobs = 1\nkeep_order = true\n")
     answer = poolboard("each", "echo {}; test {} != b", ":::", "a", "b", "c")

@@ -13,6 +13,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
+
 from tests.each_rig import PATIENCE_S
 from tests.test_packaging import build
 
@@ -38,6 +40,7 @@ async def squares(ctx: Context, upto: int) -> int:
 """
 
 
+@pytest.mark.slow
 def test_b77_a_state_folder_with_a_long_odd_path_works_and_its_socket_is_found(
     poolboard: Poolboard, own_folders: Path, tmp_path: Path
 ) -> None:

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 if TYPE_CHECKING:
     from tests.conftest import Answer
 
@@ -31,6 +33,7 @@ def open_now(poolboard: Run, kind: str, *run: str) -> list[dict[str, Any]]:
     raise AssertionError(f"nothing of kind {kind} was asked")
 
 
+@pytest.mark.slow
 def test_a_question_is_listed_answered_and_shown_without_being_obeyed(poolboard: Run, tmp_path: Path) -> None:
     (tmp_path / "work.py").write_text(WORKFLOW)
     assert poolboard("prompts").out == "nothing waits for an answer\n"

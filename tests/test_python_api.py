@@ -87,6 +87,7 @@ def runs(poolboard: Poolboard) -> list[dict[str, object]]:
     return found
 
 
+@pytest.mark.slow
 def test_a_script_without_a_guard_gets_its_result_and_its_workers_start_no_run_of_their_own(
     poolboard: Poolboard, tmp_path: Path
 ) -> None:

@@ -95,6 +95,7 @@ def found_in(*folders: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("way", ["on the line", "on the line with =", "in the environment"])
+@pytest.mark.slow
 async def test_b65_a_secret_input_is_nowhere_and_the_run_still_works(
     poolboard: Poolboard, words: Callable[..., list[str]], own_folders: Path, tmp_path: Path, way: str
 ) -> None:
@@ -155,6 +156,7 @@ def test_b65_the_line_itself_is_rid_of_the_secret_before_the_run_starts(
         assert process.wait(timeout=PATIENCE_S) == exit_codes.COMPLETED
 
 
+@pytest.mark.slow
 def test_a_run_with_a_secret_is_resumed_by_giving_it_again(
     poolboard: Poolboard, words: Callable[..., list[str]], own_folders: Path, tmp_path: Path
 ) -> None:

@@ -152,6 +152,7 @@ async def test_ten_kills_of_everything_in_a_row_change_nothing(rig: Rig) -> None
     await settled_rightly(rig, 60, 1, 70210)
 
 
+@pytest.mark.slow
 async def test_a_late_writer_is_retained_then_adopted_or_refused_and_nothing_is_doubled(rig: Rig) -> None:
     """C4: a worker is frozen for three leases over the death of its coordinator; then it wakes and wants to write."""
     await rig.start("squares:many", n=8, workers=1, slots=2, lease_s=1.0, trace=str(rig.trace), delay_s=1.0)

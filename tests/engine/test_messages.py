@@ -56,6 +56,7 @@ async def test_children_read_what_is_sent_to_each_and_to_all_without_a_slot(rig:
 
 
 @pytest.mark.parametrize("victim", ["worker", "coordinator", "all"])
+@pytest.mark.slow
 async def test_what_a_run_took_it_finds_again_after_a_kill(rig: Rig, victim: str) -> None:
     await rig.start("talk:readers", workers=1, slots=2, names=["a", "b"], count=4, trace=str(rig.trace))
     await rig.until(children_waiting(2))

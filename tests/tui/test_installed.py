@@ -102,6 +102,7 @@ def place(tmp_path: Path) -> Iterator[tuple[Path, Callable[..., Tmux]]]:
 
 
 @pytest.mark.timeout(600)
+@pytest.mark.slow
 def test_a_day_at_the_screen_start_filter_open_pause_resume_quit_attach_stop(
     place: tuple[Path, Callable[..., Tmux]], poolboard: Callable[..., object]
 ) -> None:

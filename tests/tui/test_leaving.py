@@ -6,6 +6,8 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from poolboard.engine.monitor import Monitor
 from poolboard.tui.app import PoolboardApp
 from poolboard.tui.board_screen import BoardScreen
@@ -40,6 +42,7 @@ async def test_ctrl_c_in_a_dialog_closes_the_dialog(recorded: Recorded) -> None:
         assert isinstance(app.screen, BoardScreen) and not isinstance(app.screen, QuitScreen)
 
 
+@pytest.mark.slow
 async def test_marked_runs_are_stopped_together_after_one_question_that_counts_them(
     poolboard: Callable[..., object], tmp_path: Path
 ) -> None:

@@ -55,6 +55,7 @@ async def write(pilot: Pilot[int], text: str, *before: str) -> None:
     await pilot.press(*before, *("space" if letter == " " else letter for letter in text), "enter")
 
 
+@pytest.mark.slow
 async def test_a_message_is_written_sent_and_seen_with_what_became_of_it(listening: tuple[Path, str]) -> None:
     journal, run_id = listening
     app = PoolboardApp(str(journal), run_id, pace=Pace(lists_s=0.0))
