@@ -23,6 +23,7 @@ from .payload import Unrecordable
 from .replay import Replay
 from .running import RunningCall
 from .slot import Slot
+from .unanswered import Unanswered
 
 
 class Gate:
@@ -100,7 +101,7 @@ class Attempt:
         self.since = time.monotonic()
         self.note: str | None = None
         self._unsent: wire.CommitStage | None = None
-        self._unsettled: list[asyncio.Future[wire.Recorded]] = []
+        self._unsettled = Unanswered()
         self.charges: Charges | None = None
         #: A person holds this run, or one above it.
         self.held = False
@@ -245,7 +246,8 @@ class Attempt:
     @property
     def unsettled(self) -> bool:
         """Whether outcomes are not known to be durable yet."""
-        return self._unsent is not None or bool(self._unsettled) or self.charges is not None
+        charged = self.charges is not None and self.charges.open
+        return self._unsent is not None or bool(self._unsettled) or charged
 
     def take_unsent(self) -> wire.CommitStage | None:
         """Return the only outcome that is not durable, if it is not on its way yet: the caller takes it along."""
@@ -259,7 +261,7 @@ class Attempt:
         if self.charges is not None:
             self.charges.send()
         if self._unsent is not None:
-            self._unsettled.append(self.around.channel.ask(self._unsent))
+            self._unsettled.add(self.around.channel.ask(self._unsent))
             self._unsent = None
 
     async def settle(self) -> None:
@@ -267,16 +269,12 @@ class Attempt:
         self.send_unsent()
         if self.charges is not None:
             await self.charges.settle()
-        while self._unsettled:
-            await self.answered(self._unsettled[0])
-            self._unsettled.pop(0)
+        await self._unsettled.settle(self.answered)
         faults.fault("worker.recorded")
 
     def close(self) -> None:
         """Let go of what nobody waits for any more."""
-        for request in self._unsettled:
-            if not request.cancel():
-                request.exception()
+        self._unsettled.close()
         if self.mail is not None:
             self.mail.close()
         if self.charges is not None:

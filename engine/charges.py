@@ -15,6 +15,7 @@ from . import logs, wire
 from .budget import OWN_NAMES
 from .channel import Channel
 from .payload import dumps, fingerprint
+from .unanswered import Unanswered
 
 Amounts = Mapping[str, int | float]
 
@@ -45,7 +46,7 @@ class Charges:
         self._seen: Counter[str] = Counter()
         self._in_stages = 0
         self._coming: deque[tuple[dict[str, int | float], bool]] = deque()
-        self._under_way: list[asyncio.Future[wire.Recorded]] = []
+        self._under_way = Unanswered()
 
     def add(self, amounts: Amounts) -> None:
         """Charge these amounts; from any thread of the worker. Raises ValueError, TypeError for what is no amount."""
@@ -66,18 +67,19 @@ class Charges:
         while self._coming:
             self._send(*self._coming.popleft())
 
+    @property
+    def open(self) -> bool:
+        """Whether a charge is not known to be recorded yet."""
+        return bool(self._coming) or bool(self._under_way)
+
     async def settle(self) -> None:
         """Return once all charges are recorded; raises what recording raises."""
         self.send()
-        while self._under_way:
-            await self._attempt.answered(self._under_way[0])
-            self._under_way.pop(0)
+        await self._under_way.settle(self._attempt.answered)
 
     def close(self) -> None:
         """Let go of what nobody waits for any more."""
-        for request in self._under_way:
-            if not request.cancel():
-                request.exception()
+        self._under_way.close()
 
     def _send(self, amounts: dict[str, int | float], inside: bool) -> None:
         attempt = self._attempt
@@ -96,4 +98,4 @@ class Charges:
             payload=dumps({"kind": "usage", "amounts": amounts}),
             amounts=amounts,
         )
-        self._under_way.append(attempt.channel.ask(charge))
+        self._under_way.add(attempt.channel.ask(charge))

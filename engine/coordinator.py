@@ -45,8 +45,6 @@ from .wishes import Wishes
 from .worker_desk import WorkerDesk
 
 log = logging.getLogger("poolboard")
-
-
 #: How long an attached screen gets to take in the last summary.
 FAREWELL_S = 0.2
 

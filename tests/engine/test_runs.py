@@ -129,3 +129,12 @@ async def test_a_stage_starts_once_the_one_before_is_durable_and_the_last_is_rec
         assert second.at <= json.loads(third.event.payload)["started_at"]
         assert (end.event.type, end.seq) == (WORK_COMPLETED, third.seq + 1)
     await reader.close()
+
+
+async def test_calls_that_start_together_all_wait_for_what_was_recorded_before(rig: Rig) -> None:
+    await rig.start("squares:many_forked", n=10, trace=str(rig.trace))
+    summary = await rig.ended()
+    assert (summary.run.status, summary.run.error) == ("completed", None)
+    assert summary.run.result == str(sum(13 * i * i for i in range(10)))
+    assert sorted(Counter(rig.traces()).values()) == [1] * 130
+    assert [(usage.name, usage.used) for usage in summary.usage] == [("rounds", 30)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import time
 
@@ -63,3 +64,18 @@ async def tree(ctx: Context, branches: int, leaves: int) -> int:
 @workflow
 async def too_deep(ctx: Context) -> int:
     return await ctx.child(branch, "a", 1, 3)
+
+
+@workflow
+async def forked(ctx: Context, i: int, trace: str) -> int:
+    """A stage, then several at once, then several at once again: the second ones wait for the first ones' records."""
+    total = await ctx.stage(square, i, 0, 0.0, trace)
+    for k in (1, 2, 3):
+        ctx.usage(rounds=1)
+        total += sum(await asyncio.gather(*(ctx.stage(square, i, 10 * k + j, 0.0, trace) for j in range(4))))
+    return total
+
+
+@workflow
+async def many_forked(ctx: Context, n: int, trace: str) -> int:
+    return sum(await ctx.map(forked, [{"i": i, "trace": trace} for i in range(n)]))
