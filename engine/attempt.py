@@ -10,7 +10,7 @@ from pathlib import Path
 
 from poolboard.journal.reader import Reader
 
-from . import faults, logs, wire
+from . import logs, wire
 from .ask_calls import AskCalls
 from .channel import Channel, Refusal, Request
 from .charges import Charges
@@ -23,7 +23,6 @@ from .payload import Unrecordable
 from .replay import Replay
 from .running import RunningCall
 from .slot import Slot
-from .unanswered import Unanswered
 
 
 class Gate:
@@ -100,8 +99,6 @@ class Attempt:
         self.stage: str | None = None
         self.since = time.monotonic()
         self.note: str | None = None
-        self._unsent: wire.CommitStage | None = None
-        self._unsettled = Unanswered()
         self.charges: Charges | None = None
         #: A person holds this run, or one above it.
         self.held = False
@@ -146,7 +143,7 @@ class Attempt:
         (logs.current.get() or self.sink).write(line.encode("utf-8", "surrogateescape"))
 
     async def begin_stage(self, name: str) -> None:
-        """Take a slot for the stage, once what the run recorded before is durable and it may be entered.
+        """Take a slot for the stage, once what the run charged before is recorded and it may be entered.
 
         Once it has returned, ``end_stage`` must be called.
         """
@@ -162,7 +159,7 @@ class Attempt:
         self.slot.end()
 
     async def may_go_on(self, stage: str = "") -> None:
-        """Return once what the run recorded is durable, and it is to go on, into the stage if one is named."""
+        """Return once what the run charged is recorded, and it is to go on, into the stage if one is named."""
         if self.unsettled:
             await self.settle()
         while not self._may_enter(stage):
@@ -233,48 +230,23 @@ class Attempt:
             stage = next(iter(self._parked.values()))
             self.around.channel.tell(wire.Parked(n=self.n, generation=self.generation, stage=stage))
 
-    def record_soon(self, message: wire.CommitStage) -> None:
-        """Have the outcome recorded before this run does anything else that lasts; ``settle`` waits for that.
-
-        The workflow goes on meanwhile. If it does nothing but return, its end takes the outcome along: one message and
-        one transaction instead of two for every run.
-        """
-        self.send_unsent()
-        self._unsent = message
-        asyncio.get_running_loop().call_soon(self.send_unsent)
-
     @property
     def unsettled(self) -> bool:
-        """Whether outcomes are not known to be durable yet."""
-        charged = self.charges is not None and self.charges.open
-        return self._unsent is not None or bool(self._unsettled) or charged
+        """Whether charges are not known to be recorded yet."""
+        return self.charges is not None and self.charges.open
 
-    def take_unsent(self) -> wire.CommitStage | None:
-        """Return the only outcome that is not durable, if it is not on its way yet: the caller takes it along."""
-        if self._unsettled:
-            return None
-        message, self._unsent = self._unsent, None
-        return message
-
-    def send_unsent(self) -> None:
+    def send_charges(self) -> None:
         """Send what is not on its way yet."""
         if self.charges is not None:
             self.charges.send()
-        if self._unsent is not None:
-            self._unsettled.add(self.around.channel.ask(self._unsent))
-            self._unsent = None
 
     async def settle(self) -> None:
-        """Return once every outcome is durable; raises Abandoned when this attempt is fenced, Unrecordable."""
-        self.send_unsent()
+        """Return once every charge is recorded; raises Abandoned when this attempt is fenced, Unrecordable."""
         if self.charges is not None:
             await self.charges.settle()
-        await self._unsettled.settle(self.answered)
-        faults.fault("worker.recorded")
 
     def close(self) -> None:
         """Let go of what nobody waits for any more."""
-        self._unsettled.close()
         if self.mail is not None:
             self.mail.close()
         if self.charges is not None:
@@ -283,7 +255,7 @@ class Attempt:
 
     async def record(self, message: Request) -> wire.Recorded:
         """Return once the request is durable; raises Abandoned when this attempt is fenced, Unrecordable otherwise."""
-        self.send_unsent()
+        self.send_charges()
         return await self.answered(self.around.channel.ask(message))
 
     async def answered(self, request: asyncio.Future[wire.Recorded]) -> wire.Recorded:

@@ -38,10 +38,10 @@ async def run_attempt(
         text = workflow.signature.result.encode(await workflow.function(context, **arguments))
         await _complete(attempt, text)
     except Blocked as blocked:
-        attempt.send_unsent()
+        attempt.send_charges()
         attempt.around.channel.tell(wire.BlockRun(n=attempt.n, generation=attempt.generation, reason=str(blocked)))
     except (Abandoned, asyncio.CancelledError):
-        attempt.send_unsent()
+        attempt.send_charges()
         attempt.around.channel.tell(wire.Dropped(n=attempt.n, generation=attempt.generation))
     except BaseException as error:
         await _fail(attempt, error)
@@ -50,15 +50,12 @@ async def run_attempt(
 
 
 async def _complete(attempt: Attempt, text: str) -> None:
-    last = attempt.take_unsent() if attempt.slot.held else None
-    if attempt.unsettled:
-        await attempt.settle()
+    await attempt.settle()
     await attempt.slot.acquire()
     faults.fault("worker.returned")
-    req = attempt.around.channel.next_req()
-    await attempt.record(wire.CompleteRun(req=req, n=attempt.n, generation=attempt.generation, result=text, last=last))
-    if last is not None:
-        faults.fault("worker.recorded")
+    await attempt.record(
+        wire.CompleteRun(req=attempt.around.channel.next_req(), n=attempt.n, generation=attempt.generation, result=text)
+    )
 
 
 async def _fail(attempt: Attempt, error: BaseException) -> None:

@@ -78,7 +78,9 @@ class StageCalls:
             if running.interrupted is None or not running.gives_way():
                 raise
             interrupted = StageInterrupted(stage.name, running.interrupted)
-            self._record(stage, call, None, _as_failure(interrupted), time.time_ns() // 1_000_000, running.started, 1)
+            await self._record(
+                stage, call, None, _as_failure(interrupted), time.time_ns() // 1_000_000, running.started, 1
+            )
             raise interrupted from None
         finally:
             running_call.reset(mark)
@@ -98,11 +100,11 @@ class StageCalls:
             started_at, started = time.time_ns() // 1_000_000, time.perf_counter()
             text, error = await self._outcome(stage, typed, sink)
             if error is None:
-                self._record(stage, call, text, None, started_at, started, number)
+                await self._record(stage, call, text, None, started_at, started, number)
                 return stage.signature.result.decode(text)
             failure = describe(error)
             if number > stage.retries or not isinstance(error, Exception):
-                self._record(stage, call, None, failure, started_at, started, number)
+                await self._record(stage, call, None, failure, started_at, started, number)
                 raise _stage_error(stage, failure) from error
             return _Failed(await self._note(stage, call, failure, started_at, number, sink))
         finally:
@@ -148,7 +150,7 @@ class StageCalls:
         finally:
             logs.current.reset(mark)
 
-    def _record(
+    async def _record(
         self,
         stage: Stage[..., Any],
         call: Call,
@@ -158,14 +160,17 @@ class StageCalls:
         started: float,
         number: int,
     ) -> None:
+        """Return once the outcome is durable: only then may the workflow see it, print it, act on it."""
         attempt = self._attempt
         took_ms = (time.perf_counter() - started) * 1000
         # The wall clock may have jumped back meanwhile: an end before its start would be nonsense on every screen.
         completed_at = max(started_at, time.time_ns() // 1_000_000)
         running = running_call.get()
         taken = None if running is None or running.box is None else running.box.taken()
+        if running is not None:
+            running.leave()  # from here on it is too late to interrupt the call
         faults.fault("worker.computed")
-        attempt.record_soon(
+        await attempt.record(
             wire.CommitStage(
                 req=attempt.around.channel.next_req(),
                 n=attempt.n,
@@ -182,8 +187,7 @@ class StageCalls:
                 taken=taken or None,
             )
         )
-        if taken:
-            attempt.send_unsent()  # what the stage has read is settled with it, which the run's end cannot take along
+        faults.fault("worker.recorded")
 
     async def _note(
         self,

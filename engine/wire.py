@@ -118,13 +118,12 @@ class Charge(Message, tag="charge"):
 
 
 class CompleteRun(Message, tag="complete"):
-    """The run returned; ``result`` is JSON. ``last`` is the outcome of its last stage, to be recorded before."""
+    """The run returned; ``result`` is JSON."""
 
     req: int
     n: int
     generation: int
     result: str
-    last: CommitStage | None = None
 
 
 class FailRun(Message, tag="fail"):

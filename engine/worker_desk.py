@@ -84,8 +84,17 @@ class WorkerDesk:
         token = self._dispatcher.token(message.n, message.generation)
         if token is None:
             return _fence(peer, message.req)
+        checkpoint = Checkpoint(
+            message.key,
+            message.stage,
+            message.payload,
+            message.started_at,
+            message.completed_at,
+            message.duration_ms,
+            message.ok,
+        )
         self._add(
-            partial(queue.commit, token=token, checkpoint=_checkpoint(message)),
+            partial(queue.commit, token=token, checkpoint=checkpoint),
             partial(self._answer, peer, message.req, "coordinator.committed"),
             OUTCOME,
         )
@@ -152,8 +161,7 @@ class WorkerDesk:
         if token is None:
             return _fence(peer, message.req)
         if isinstance(message, wire.CompleteRun):
-            last = None if message.last is None else _checkpoint(message.last)
-            member, kind = partial(queue.complete, token=token, result=message.result, last=last), END
+            member, kind = partial(queue.complete, token=token, result=message.result), END
         else:
             member, kind = partial(queue.fail, token=token, error_line=message.line, payload=message.payload), None
         self._add(member, partial(self._ended, peer, message), kind)
@@ -185,18 +193,6 @@ class WorkerDesk:
         if self._dispatcher.tokens.get(token.n) is token:
             del self._dispatcher.tokens[token.n]
         self._dispatcher.feed(Requeued(token.n, 0))
-
-
-def _checkpoint(message: wire.CommitStage) -> Checkpoint:
-    return Checkpoint(
-        message.key,
-        message.stage,
-        message.payload,
-        message.started_at,
-        message.completed_at,
-        message.duration_ms,
-        message.ok,
-    )
 
 
 def _fence(peer: Peer, req: int) -> None:

@@ -7,10 +7,9 @@ from typing import Final
 
 from .errors import IdentityConflict, StaleWorkLease
 from .event_types import WORK_CANCELLED, WORK_COMPLETED, WORK_FAILED
-from .model import Checkpoint, Lease, Receipt, Token
+from .model import Lease, Receipt, Token
 from .open_run import OpenRun
 from .payload import as_text, digest, key_digest, not_json, object_bytes, value_bytes
-from .recording import commit
 from .states import SETTLED_WORK
 from .transaction import Transaction
 from .work import check_admitted, check_attempt, check_current, check_writable, count_move, find
@@ -34,16 +33,14 @@ UPDATE work SET state = 'cancelled', expires_at = NULL, ended_at = ?, changed = 
 """
 
 
-def complete(tx: Transaction, lease: Lease, token: Token, result: str, last: Checkpoint | None = None) -> Receipt:
+def complete(tx: Transaction, lease: Lease, token: Token, result: str) -> Receipt:
     """Settle the work item with its result (JSON, any value); the same again gets the same receipt.
 
-    ``last`` is a checkpoint to record before it: both or neither. Raises IdentityConflict for another result,
-    StaleWorkLease, RootNotRunning, BadPayload. For the root (n = 0) only the row moves: ``finish_run`` ends the run.
+    Raises IdentityConflict for another result, StaleWorkLease, RootNotRunning, BadPayload. For the root (n = 0) only
+    the row moves: ``finish_run`` ends the run.
     """
     run = tx.authority(lease)
     request = digest(value_bytes(result, "result"))
-    if last is not None:
-        commit(tx, lease, token, last)
     row = find(tx, run, token.n)
     check_attempt(run, row, token)
     if row.state == "completed":

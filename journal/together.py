@@ -20,7 +20,7 @@ from .open_run import OpenRun
 from .payload import digest, key_digest, value_bytes
 from .positions import SPAN
 from .recording import UPDATE_STAGE, latest_ms, request_of
-from .settling import COMPLETED_KEY, PUT_OPERATION
+from .settling import COMPLETED_KEY, PUT_OPERATION, SETTLE
 from .states import ADMITS_ATTEMPT_WRITES, ADMITS_CLAIMS, TERMINAL_RUN, move_work
 from .transaction import INSERT_EVENT, Transaction
 
@@ -38,10 +38,6 @@ SELECT w.id, w.state, w.generation, w.starts, w.workflow, w.depth, CAST(e.payloa
 FROM work w JOIN events e ON e.position = ? + w.boundary WHERE w.id IN"""
 INSERT_OPERATION: Final = """
 INSERT INTO operations (run, work, key, seq, generation, request) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
-"""
-SETTLE_WITH_STAGE: Final = """
-UPDATE work SET state = 'completed', expires_at = NULL, ended_at = ?, error = NULL, stage = coalesce(?, stage),
-  stages_done = stages_done + ?, changed = ? WHERE id = ?
 """
 INSERT_RESULT: Final = "INSERT INTO results (id, value) VALUES (?, ?)"
 
@@ -77,45 +73,27 @@ def commit(tx: Transaction, calls: Sequence[Call]) -> list[Receipt] | None:
 
 
 def complete(tx: Transaction, calls: Sequence[Call]) -> list[Receipt] | None:
-    """Settle work items with their results, each with the checkpoint that comes with it; see settling.complete."""
+    """Settle work items with their results; see settling.complete."""
     run = _one_run(tx, calls)
     tokens: list[Token] = [call["token"] for call in calls]
-    lasts: list[Checkpoint | None] = [call.get("last") for call in calls]
-    if len({token.n for token in tokens}) != len(tokens):
+    results: list[str] = [call["result"] for call in calls]
+    if len({token.n for token in tokens}) != len(tokens) or not _writable(tx, run, tokens, moves="complete"):
         return None
-    if max((one.completed_at for one in lasts if one), default=0) > latest_ms(tx.now):
-        return None
-    if not _writable(tx, run, tokens, moves="complete"):
-        return None
-    operations, ends, events, rows, values, texts = [], [], [], [], [], []
+    operations, events, rows, values = [], [], [], []
     now, stamp, base, number, epoch, seq = tx.now, tx.stamp(), run.base, run.number, run.epoch, run.last_seq
-    receipts = []
-    for call, token, last in zip(calls, tokens, lasts, strict=True):
-        n, result, stage, done = token.n, call["result"], None, 0
-        texts.append(result)
-        if last is not None:
-            seq += 1
-            operations.append((number, n, key_digest(last.key), seq, token.generation, request_of(last)))
-            events.append((base + seq, epoch, CHECKPOINT_RECORDED, n, now, last.payload))
-            texts.append(last.payload)
-            if last.stage:
-                stage, done = last.stage, int(last.ok)
-                run.stage_hits.append((stage, last.ok, last.duration_ms, seq))
+    for token, result in zip(tokens, results, strict=True):
         seq += 1
-        ends.append((number, n, COMPLETED_KEY, seq, token.generation, digest(value_bytes(result, "result"))))
+        n = token.n
+        operations.append((number, n, COMPLETED_KEY, seq, token.generation, digest(value_bytes(result, "result"))))
         events.append((base + seq, epoch, WORK_COMPLETED, n, now, "{}"))
-        rows.append((now, stage, done, stamp, base + n))
+        rows.append(("completed", now, None, stamp, base + n))
         values.append((base + n, result))
-        receipts.append(Receipt(seq, now))
-    if not _json(tx, texts):
+    if not _json(tx, results):
         return None
-    if tx.executemany(INSERT_OPERATION, operations).rowcount != len(operations):
-        raise IdentityConflict("one of the checkpoints is recorded already")
     tx.executemany(INSERT_RESULT, values)
-    tx.executemany(PUT_OPERATION, ends)
-    tx.executemany(SETTLE_WITH_STAGE, rows)
-    _append(tx, run, events)
-    return receipts
+    tx.executemany(PUT_OPERATION, operations)
+    tx.executemany(SETTLE, rows)
+    return _append(tx, run, events)
 
 
 def claim(tx: Transaction, calls: Sequence[Call]) -> list[Claimed | None] | None:
@@ -168,7 +146,7 @@ def _one_run(tx: Transaction, calls: Sequence[Call]) -> OpenRun:
 
 def _writable(tx: Transaction, run: OpenRun, tokens: Sequence[Token], moves: str | None = None) -> bool:
     """Tell whether every attempt is alive and may record; with a verb, count its move for each."""
-    if run.control not in ADMITS_ATTEMPT_WRITES or run.status in TERMINAL_RUN or run.last_seq + 2 * len(tokens) >= SPAN:
+    if run.control not in ADMITS_ATTEMPT_WRITES or run.status in TERMINAL_RUN or run.last_seq + len(tokens) >= SPAN:
         return False
     base, epoch, now = run.base, run.epoch, tx.now
     many, ids = _in([base + token.n for token in tokens])

@@ -8,8 +8,6 @@ from collections import Counter
 import pytest
 
 from poolboard.engine.errors import UserMistake
-from poolboard.journal.event_types import CHECKPOINT_RECORDED, WORK_COMPLETED
-from poolboard.journal.model import JournalEntry
 from tests.engine.rig import Rig
 
 
@@ -111,24 +109,6 @@ async def test_a_wrong_input_is_refused_before_anything_is_made(rig: Rig) -> Non
         await rig.start("squares:many", n="three", trace="x")
     assert not rig.journal.exists()
     assert rig.pids() == []
-
-
-async def test_a_stage_starts_once_the_one_before_is_durable_and_the_last_is_recorded_with_the_end(rig: Rig) -> None:
-    """Nothing that lasts is done on the strength of an outcome that a kill could still take away."""
-    await rig.start("squares:many", n=20, trace=str(rig.trace), steps=3)
-    assert (await rig.ended()).run.status == "completed"
-    reader = await rig.rows()
-    events = await reader.events(1, 0, 500)
-    by_child: dict[int, list[JournalEntry]] = {}
-    for entry in events:
-        if entry.event.work and entry.event.type in (CHECKPOINT_RECORDED, WORK_COMPLETED):
-            by_child.setdefault(entry.event.work, []).append(entry)
-    assert len(by_child) == 20
-    for first, second, third, end in by_child.values():
-        assert first.at <= json.loads(second.event.payload)["started_at"]
-        assert second.at <= json.loads(third.event.payload)["started_at"]
-        assert (end.event.type, end.seq) == (WORK_COMPLETED, third.seq + 1)
-    await reader.close()
 
 
 async def test_calls_that_start_together_all_wait_for_what_was_recorded_before(rig: Rig) -> None:

@@ -32,6 +32,22 @@ class Verdict:
     stuck: list[str] = field(default_factory=list)
     left: list[str] = field(default_factory=list)
 
+    def take(self, lines: list[str], recorded: dict[tuple[int, int], int]) -> None:
+        """Hold what was done and told, in order, against what is recorded (in ms) under (i, k).
+
+        A workflow is told of an outcome once that is durable: from then on no kill may have it done again.
+        """
+        acked: set[tuple[int, int]] = set()
+        for line in lines:
+            word, i, k, at = line.split()
+            key = (int(i), int(k))
+            if word == "acked":
+                acked.add(key)
+                if key not in recorded:
+                    self.missing.append(line)
+            elif key in acked or (key in recorded and int(at) > recorded[key] + 1):
+                self.again.append(line)
+
     @property
     def clean(self) -> bool:
         return not (self.missing or self.again or self.stuck or self.left)
@@ -94,13 +110,7 @@ async def check(rig: Rig, verdict: Verdict) -> None:
             assert row.starts == 3 and "worker_lost" in (row.error or ""), row
             unlucky.add(row.label)
     await reader.close()
-    for line in rig.trace.read_text().splitlines():
-        word, i, k, at = line.split()
-        key = (int(i), int(k))
-        if word == "acked" and key not in recorded:
-            verdict.missing.append(line)
-        if word == "did" and key in recorded and int(at) > recorded[key] + 1:
-            verdict.again.append(line)
+    verdict.take(rig.trace.read_text().splitlines(), recorded)
     assert len(recorded) >= STEPS * (COUNT - len(unlucky)), "every completed child has recorded all its stages"
     assert summary.run.result is not None, (summary.run.status, summary.run.error)
     assert len(json.loads(summary.run.result)) == COUNT - len(unlucky)
@@ -116,6 +126,18 @@ async def torture(rig: Rig, kills: int) -> Verdict:
 async def test_a_few_kills_leave_nothing_missing_doubled_stuck_or_running(rig: Rig) -> None:
     verdict = await torture(rig, 12)
     assert verdict.clean, verdict
+
+
+def test_the_checker_sees_what_was_told_and_lost_and_what_was_told_and_done_again() -> None:
+    verdict = Verdict()
+    verdict.take(
+        ["did 1 0 100", "acked 1 0 120", "did 2 0 130", "did 2 0 140", "acked 3 0 150"], {(1, 0): 110, (2, 0): 141}
+    )
+    assert (verdict.missing, verdict.again) == (["acked 3 0 150"], [])
+    # The record is of the second time: the first was lost although the workflow had been told.
+    verdict = Verdict()
+    verdict.take(["did 1 0 100", "acked 1 0 101", "did 1 0 150", "acked 1 0 160"], {(1, 0): 155})
+    assert (verdict.missing, verdict.again) == ([], ["did 1 0 150"])
 
 
 @pytest.mark.torture

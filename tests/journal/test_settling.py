@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from poolboard.journal import queue
-from poolboard.journal.errors import BadPayload, IdentityConflict, Refused, RootNotRunning, StaleWorkLease
+from poolboard.journal.errors import IdentityConflict, Refused, RootNotRunning, StaleWorkLease
 from poolboard.journal.model import Token
 from poolboard.journal.states import WORK_MOVES, WORK_STATES, WorkState
 
@@ -179,30 +179,3 @@ async def test_every_move_that_the_table_does_not_hold_is_refused_and_changes_no
     after = await run.journal.reader.work(1, 1), await run.row()
     assert after[0] == before[0]
     assert (after[1].changed, after[1].last_seq) == (before[1].changed, before[1].last_seq)
-
-
-async def test_the_last_outcome_and_the_end_are_recorded_together_or_not_at_all(run: StartedRun) -> None:
-    token = await run.claimed_child()
-    for wrong in (run.checkpoint(payload="not json"), run.checkpoint(completed_at=99_999_999_999_999)):
-        with pytest.raises(BadPayload):
-            await run.do(queue.complete, token, "1", wrong)
-    with pytest.raises(BadPayload):
-        await run.do(queue.complete, token, "not json", run.checkpoint())
-    assert await run.journal.reader.checkpoints(1, 1) == []
-    assert (await run.row()).completed == 0
-    receipt = await run.do(queue.complete, token, "1", run.checkpoint())
-    [recorded] = await run.journal.reader.checkpoints(1, 1)
-    assert (recorded.seq, recorded.at) == (receipt.seq - 1, receipt.at)
-    [stage] = await run.journal.reader.stages(1)
-    assert (stage.done, (await run.row()).completed) == (1, 1)
-
-
-async def test_an_end_that_took_its_last_outcome_along_is_repeated_whole(run: StartedRun) -> None:
-    token = await run.claimed_child()
-    receipt = await run.do(queue.complete, token, "1", run.checkpoint())
-    assert await run.do(queue.complete, token, "1", run.checkpoint()) == receipt
-    with pytest.raises(IdentityConflict):
-        await run.do(queue.complete, token, "1", run.checkpoint(payload='{"value": 2}'))
-    with pytest.raises(IdentityConflict):
-        await run.do(queue.complete, token, "2", run.checkpoint())
-    assert (await run.journal.reader.stages(1))[0].done == 1
