@@ -89,7 +89,7 @@ async def test_whoever_looks_from_a_browser_can_only_look(server: Served) -> Non
 async def test_whoever_was_let_in_to_act_is_told_why_not_now_instead(recorded: Recorded) -> None:
     with served(recorded, recorded.run_id, "--write") as server:
         async with aiohttp.ClientSession() as browser, browser.ws_connect(server.url + "ws?width=100") as screen:
-            await painted(screen, b"in all")
+            await painted(screen, b"completed")  # before the run was read, a key could not tell what becomes of it
             await screen.send_json(["stdin", "x"])
             await painted(screen, b"stop: the run is completed")
 
