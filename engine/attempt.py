@@ -22,6 +22,7 @@ from .mailbox import open_mail
 from .payload import Unrecordable
 from .replay import Replay
 from .running import RunningCall
+from .seats import Seats
 from .slot import Slot
 
 
@@ -64,6 +65,7 @@ class Surroundings:
     channel: Channel
     reader: Reader
     gate: Gate
+    seats: Seats
     loop: asyncio.AbstractEventLoop
 
 
@@ -115,7 +117,7 @@ class Attempt:
         self.calls: dict[RunningCall, None] = {}
         self.mail: Mail | None = None
         self.sink = self.new_sink("run")
-        self.slot = Slot(self._tell_given, self._tell_wanted)
+        self.slot = Slot(around.seats, self._tell_given, self._tell_wanted)
 
     @property
     def run_id(self) -> str:
@@ -251,7 +253,15 @@ class Attempt:
             self.mail.close()
         if self.charges is not None:
             self.charges.close()
+        self.slot.leave()
         self.sink.close()
+
+    async def end(self, message: Request) -> wire.Recorded:
+        """Return once the run's end is durable; its slot is free as soon as that is sent. Raises as ``record``."""
+        self.send_charges()
+        request = self.around.channel.ask(message)
+        self.slot.leave()
+        return await self.answered(request)
 
     async def record(self, message: Request) -> wire.Recorded:
         """Return once the request is durable; raises Abandoned when this attempt is fenced, Unrecordable otherwise."""

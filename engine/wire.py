@@ -279,6 +279,10 @@ class HoldRun(Message, tag="hold_run"):
     held: bool
 
 
+class Recall(Message, tag="recall"):
+    """Hand back, as dropped, the attempts that still wait for their first slot."""
+
+
 class Goodbye(Message, tag="goodbye"):
     """Nothing is left to do: exit."""
 
@@ -287,7 +291,7 @@ AnyMessage = (
     WorkerHello | HeartbeatHello | Heartbeat | EnqueueChildren | OpenGroup | CommitStage | Charge | CompleteRun
     | FailRun | BlockRun | GiveSlot | WantSlot | Parked | Dropped | Spent | Activity | AboutMessages
     | Welcome | Assign | Adopted | Abandon | Recorded | NotRecorded | GroupSettled | Grant | ControlNow | HoldRun
-    | Goodbye | ClientHello | Subscribe | Seen | ControlRequest | ControlAnswer | SummaryNews
+    | Recall | Goodbye | ClientHello | Subscribe | Seen | ControlRequest | ControlAnswer | SummaryNews
     | LimitMessage | PromptMessage
 )  # fmt: skip
 _FRAME = msgspec.json.Decoder(list[AnyMessage])

@@ -192,7 +192,7 @@ class WorkerDesk:
         fatal_unless_refused(result)
         if self._dispatcher.tokens.get(token.n) is token:
             del self._dispatcher.tokens[token.n]
-        self._dispatcher.feed(Requeued(token.n, 0))
+        self._dispatcher.feed(Requeued(token.n))
 
 
 def _fence(peer: Peer, req: int) -> None:
