@@ -23,6 +23,7 @@ from .reasons import (
     no_row,
     no_search,
     no_send,
+    no_shell,
     no_stop,
     wants_resume,
 )
@@ -180,6 +181,15 @@ ACTIONS: Final[tuple[Action, ...]] = (
         label_of=lambda now: "quit" if now.root else "back",
     ),
     Action("interrupt", "ctrl+c", "leave", "leave the dashboard, asking first", _ALL, bound=False),
+    Action(
+        "suspend",
+        "ctrl+z",
+        "to the shell",
+        "go back to the shell (fg comes back); runs go on meanwhile",
+        _ALL,
+        reason=no_shell,
+        call="app.suspend_process",
+    ),
     Action("quit", "ctrl+q", "quit now", "leave at once; runs go on without the screen", _ALL, call="app.quit"),
     Action("down", "down,j", "down", "one row down", ("table",), call="move(1)"),
     Action("up", "up,k", "up", "one row up", ("table",), call="move(-1)"),

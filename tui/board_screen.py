@@ -176,7 +176,9 @@ class BoardScreen(BoardKeys):
         if self._frozen_at_s is None:
             late_s = self.session.clock.steady_s() - self._read_at_s
             from_runs = self.session.home != self.run_id
-            facts = Facts(self._short_id, late_s, self.session.ascii, tuple(self._rates), from_runs)
+            facts = Facts(
+                self._short_id, late_s, self.session.ascii, tuple(self._rates), from_runs, self.session.clock.wall_ms()
+            )
             self._header.show(self.summary, facts)
         self._lists.show_tabs()
         note = self.query_one("#banner", Line)
@@ -199,6 +201,7 @@ class BoardScreen(BoardKeys):
             root=self.session.home == self.run_id,
             workers=self._wish.count(self._workers_shown, self.session.clock.steady_s()),
             view=self._lists.view,
+            guest=self.session.guest,
             reading=self.summary is None,
         )
 

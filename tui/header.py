@@ -11,24 +11,27 @@ from .bar import parts, spark
 from .glyphs import ACTIVE, RUN_MARKS
 from .line import Piece, Sides
 from .text import width
-from .units import count, duration, eta, percent, rate, several
+from .units import count, duration, eta, percent, rate, several, span_ms
 
 #: Statuses in which the active time grows; paused and dead time is not elapsed time.
 TICKING: Final[frozenset[ShownStatus]] = frozenset({"running", "waiting", "awaiting_input", "pausing", "stopping"})
 
 _SPARK_CELLS: Final = 12
+#: A run rests for less than this when its processes start: not worth a second number.
+_TOLD_S: Final = 3.0
 
 
 class Facts(NamedTuple):
     """What the header needs beside the summary. ``late_s``: seconds since the summary was taken in.
 
-    ``from_runs``: the list of runs is below this screen."""
+    ``from_runs``: the list of runs is below this screen. ``now_ms``: the store's time."""
 
     short_id: str
     late_s: float = 0.0
     ascii: bool = False
     rates: Sequence[float] = ()
     from_runs: bool = False
+    now_ms: int | None = None
 
 
 def elapsed_s(summary: Summary, late_s: float) -> float:
@@ -66,7 +69,22 @@ def identity(summary: Summary, facts: Facts) -> Sides:
     control = _control_note(summary)
     if control:
         left.append(Piece(control, "$quiet", keep=2, elastic=True))
-    return Sides(left, [Piece(f"elapsed {duration(elapsed_s(summary, facts.late_s))}", "", keep=6)])
+    return Sides(left, _times(summary, facts))
+
+
+def _times(summary: Summary, facts: Facts) -> list[Piece]:
+    """Return the active time, and the time since the start where pauses or dead time make it another one.
+
+    A run that rests has only the first: what grows there would have to be painted every second.
+    """
+    active_s = elapsed_s(summary, facts.late_s)
+    pieces = [Piece(f"elapsed {duration(active_s)}", "", keep=6)]
+    run = summary.run
+    ticking = run.status in TICKING and summary.coordinator.alive
+    since_s = span_ms(run.created_at, run.ended_at, facts.now_ms if ticking else None)
+    if since_s is not None and since_s - active_s >= _TOLD_S:
+        pieces.append(Piece(f"of {duration(since_s)} since the start", "$quiet", keep=3))
+    return pieces
 
 
 def _control_note(summary: Summary) -> str:

@@ -133,6 +133,11 @@ def no_file(situation: Situation) -> str | None:
     return no_log(situation) or ("not from a browser" if situation.guest else None)
 
 
+def no_shell(situation: Situation) -> str | None:
+    """Say why there is no shell to go back to."""
+    return "not from a browser" if situation.guest else None
+
+
 def no_search(situation: Situation) -> str | None:
     """Say why there is no match to go to."""
     return no_log(situation) or (None if situation.searched else "nothing is searched for: / does")

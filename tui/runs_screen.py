@@ -159,7 +159,8 @@ class RunsScreen(SharingKeys):
         run = self._table.current()
         meant = self._marked()
         has_row = run is not None or self._rows.group(self._rows.cursor) is not None
-        return Situation(meant[0] if meant else run, self.session.read_only, has_row, self._frozen, root=True)
+        here, guest = (meant[0] if meant else run), self.session.guest
+        return Situation(here, self.session.read_only, has_row, self._frozen, root=True, guest=guest)
 
     def _marked(self) -> list[RunView]:
         return [run for key in sorted(self._rows.marks, key=str) if (run := self._rows.get(key)) is not None]

@@ -11,17 +11,18 @@ import subprocess
 import sys
 import termios
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fcntl import ioctl
 from pathlib import Path
 
+import psutil
 import pytest
 
 from .conftest import NAMES, ROOT, Recorded
 
 SHOW = "import sys; from poolboard.tui.app import run_dashboard; sys.exit(run_dashboard(sys.argv[1], sys.argv[2]))"
 BREAK = """
-import sys
+import sys, threading
 from poolboard.tui import app
 
 class Broken(app.PoolboardApp):
@@ -29,6 +30,9 @@ class Broken(app.PoolboardApp):
         self.set_timer(0.5, self.fail)
 
     def fail(self):
+        WAY
+
+    def boom(self):
         raise RuntimeError("a fault of ours")
 
 app.PoolboardApp = Broken
@@ -130,12 +134,54 @@ def test_a_terminal_that_is_closed_ends_the_screen(recorded: Recorded) -> None:
     assert terminal.process.wait(_PATIENCE_S) in (129, -signal.SIGHUP)
 
 
-def test_a_fault_of_ours_ends_with_one_and_its_traceback_on_a_clean_terminal(
+def test_sigtstp_gives_the_terminal_to_the_shell_and_fg_brings_the_board_back(board: Terminal) -> None:
+    """B49, by SIGTSTP and SIGCONT, which is what ^Z and fg are."""
+    board.process.send_signal(signal.SIGTSTP)
+    _until(board, lambda: psutil.Process(board.process.pid).status() == psutil.STATUS_STOPPED)
+    given_back(board)
+    left_off = len(board.written)
+    board.process.send_signal(signal.SIGCONT)
+    _until(board, lambda: b"\x1b[?1049h" in board.written[left_off:] and b"completed" in board.written[left_off:])
+    board.type(b"\x11")
+    assert board.end() == 0
+    given_back(board)
+
+
+def _until(terminal: Terminal, holds: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + _PATIENCE_S
+    while not holds() or terminal.read():
+        terminal.read()
+        assert time.monotonic() < deadline, terminal.written[-2000:]
+
+
+def test_a_fault_in_a_thread_of_its_own_leaves_the_screen_whole_and_the_terminal_too(
     recorded: Recorded, tmp_path: Path
 ) -> None:
-    """B49, by a fault."""
+    """B49, by a fault in a thread that nobody waits for: nothing of it is written over the board."""
     program = tmp_path / "broken.py"
-    program.write_text(BREAK)
+    program.write_text(BREAK.replace("WAY", "threading.Thread(target=self.boom).start()"))
+    terminal = Terminal(program, str(recorded.journal), recorded.run_id)
+    try:
+        terminal.wait_for(b"in all")
+        for _ in range(10):
+            terminal.read()
+        terminal.type(b"\x11")
+        assert terminal.end() == 0
+        given_back(terminal)
+        assert b"a fault of ours" not in terminal.written
+    finally:
+        terminal.close()
+
+
+@pytest.mark.parametrize(
+    "way", ["self.boom()", pytest.param("self.run_worker(self.boom, thread=True)", marks=pytest.mark.slow)]
+)
+def test_a_fault_of_ours_ends_with_one_and_its_traceback_on_a_clean_terminal(
+    recorded: Recorded, tmp_path: Path, way: str
+) -> None:
+    """B49, by a fault: in the loop, and in a thread that the loop waits for."""
+    program = tmp_path / "broken.py"
+    program.write_text(BREAK.replace("WAY", way))
     terminal = Terminal(program, str(recorded.journal), recorded.run_id)
     try:
         assert terminal.end() == 1
