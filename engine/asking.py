@@ -112,10 +112,11 @@ class Asking(RunReader):
     ) -> Acknowledgement:
         """Go on: in place if a coordinator is there, else with a new one; a ``part`` of a live run in place only.
 
-        ``budget`` changes limits by name, 0 lifts one. Raises ChangedCode, RunElsewhere, UserMistake.
+        ``budget`` changes limits of the run, or of each child that is named, by name; 0 lifts one. Raises ChangedCode,
+        RunElsewhere, UserMistake.
         """
         if part != WHOLE:
-            return await self._ask(run_id, Wish("resume", by, why, part=part))
+            return await self._ask(run_id, Wish("resume", by, why, part=part, budget=dict(budget or {})))
         deadline = time.monotonic() + RESUME_LIMIT_S
         wish = Wish("resume", by, why, budget=dict(budget or {}))
         while True:

@@ -142,6 +142,7 @@ class Context:
         *,
         concurrency: int | None = None,
         label: Callable[[Any], str] | None = None,
+        budget: Mapping[str, float] | None = None,
         on_error: Literal["raise"] = "raise",
     ) -> list[R]: ...
     @overload
@@ -152,6 +153,7 @@ class Context:
         *,
         concurrency: int | None = None,
         label: Callable[[Any], str] | None = None,
+        budget: Mapping[str, float] | None = None,
         on_error: Literal["collect"],
     ) -> list[Result[R]]: ...
     async def map(
@@ -161,19 +163,22 @@ class Context:
         *,
         concurrency: int | None = None,
         label: Callable[[Any], str] | None = None,
+        budget: Mapping[str, float] | None = None,
         on_error: Literal["raise", "collect"] = "raise",
     ) -> list[Any]:
         """Run a child per item on the pool and return their results in the order of the items.
 
         All children settle first; then ``raise`` raises ChildError for the first failed item, ``collect`` returns a
         Result each. ``concurrency`` bounds how many are active at once (default: the workflow's own). ``label``
-        says how an item's child is called on screens (default: its arguments).
+        says how an item's child is called on screens (default: its arguments). ``budget`` is what each child may use,
+        with all below it (``{"tokens": 5000, "duration_s": 60, "failures": 3}``); one that has used it up is held back
+        until a person gives it more.
         """
         if not isinstance(workflow, Workflow):
             raise TypeError(f"ctx.map takes a function marked @workflow, not {workflow!r}")
         if on_error not in ("raise", "collect"):
             raise ValueError(f"on_error must be 'raise' or 'collect', not {on_error!r}")
-        results: list[Result[R]] = await self._children.map(workflow, items, concurrency, label)
+        results: list[Result[R]] = await self._children.map(workflow, items, concurrency, label, budget)
         if on_error == "collect":
             return results
         for result in results:

@@ -18,6 +18,7 @@ from poolboard.journal.states import SETTLED_WORK, IllegalMove, RunStatus
 from poolboard.journal.transaction import Transaction
 
 from . import hooks, takeover, wire, wire_limits, wire_prompts
+from .child_budgets import ChildBudgets
 from .chores import keep_rates, renew_leases
 from .client_desk import ClientDesk
 from .control import CANCEL_KEY, Controller
@@ -73,8 +74,9 @@ class Coordinator:
         self.controller = Controller(self.dispatcher, run, header.grace_s, self._stop_is_due, self._tell_workers)
         self.scopes = Scopes(self.dispatcher, self._tell_workers, self._resize)
         self.sizes = Sizes(self.dispatcher, header, lambda size: self._resize())
-        self.spending = Spending(self.dispatcher, journal, header.budget, self.controller.exhaust)
-        self.desk.on_cost = self.spending.touch
+        children = ChildBudgets(self.dispatcher, journal, self.scopes)
+        self.spending = Spending(self.dispatcher, journal, header.budget, self.controller.exhaust, children)
+        self.dispatcher.on_cost, self.desk.on_budget = self.spending.touch, children.grant_new
         retrying = Retrying(self.dispatcher, journal.reader, lease.number)
         wishes = Wishes(self.controller, self.scopes, self.sizes, retrying, self.spending)
         self.progress = Progress(journal, lease, self.pool, self.desk, self.fleet, self.scopes, self.spending)
@@ -145,7 +147,9 @@ class Coordinator:
         self.prompts.load(asked)
         if not asked and self._run.status == "awaiting_input":  # its child ended with the earlier coordinator
             await self.recorder.record(partial(queue.set_status, lease=self._lease, status="running"))
-        await self.post.load({item.n for item in found.work})
+        unsettled = {item.n for item in found.work}
+        await self.post.load(unsettled)
+        await self.spending.children.load(unsettled)
         takeover.begin(found, self.dispatcher)
         await self.sizes.load(self._journal.reader, self._lease.number)
         await self.recorder.drain()
@@ -366,6 +370,7 @@ class Coordinator:
         if self.limits is not None:
             await self.limits.leave()
         await self.post.close(status)
+        await self.spending.children.keep_times()
         await self.recorder.drain()
         end = self._finish if status == "completed" else self.controller.stopped_member(status, error)
         self.hook_due = await self.recorder.record(partial(self._ended, end))

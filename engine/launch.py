@@ -121,7 +121,7 @@ async def start_run(request: RunRequest) -> str:
         hook_limit_s=config.hook_limit_s,
         max_depth=told["max_depth"],
         concurrency=told["concurrency"],
-        budget=changed({}, request.budget),
+        budget=changed(told["budget"], request.budget),
         limits=limits,
     )
     for name in told["secrets"]:

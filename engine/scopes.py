@@ -76,6 +76,11 @@ class Scopes:
             return await self._worker(scope.worker, held, wish.by, wish.why)
         return await self._children(scope.children, held, wish.by, wish.why)
 
+    async def hold(self, n: int, by: str, why: str) -> None:
+        """Hold one child back, if it goes on and nobody holds it; raises Refusal."""
+        if n in self._dispatcher.pool.items and await self._record("child", [str(n)], True, by, why):
+            self._dispatcher.feed(ChildrenHeld((n,), held=True))
+
     async def _stage(self, name: str, held: bool, by: str, why: str | None) -> str:
         if not name or len(name) > STAGE_CHARACTERS:
             raise Refusal(f"a stage's name has 1 to {STAGE_CHARACTERS} characters")

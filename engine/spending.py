@@ -11,6 +11,7 @@ from poolboard.journal import queue
 from poolboard.journal.sqlite import SqliteJournal
 
 from . import budget
+from .child_budgets import ChildBudgets
 from .control import Refusal
 from .dispatch import Dispatcher
 from .payload import dumps
@@ -32,9 +33,12 @@ class Spending:
         journal: SqliteJournal,
         limits: Mapping[str, float],
         on_exhausted: Callable[[str], Awaitable[None]],
+        children: ChildBudgets,
     ) -> None:
         self._dispatcher, self._journal, self._on_exhausted = dispatcher, journal, on_exhausted
         self.limits: dict[str, float] = dict(limits)
+        #: What the run's children may use, each with all below it.
+        self.children = children
         self.used: dict[str, float] = {}
         self._due = asyncio.Event()
 
@@ -50,7 +54,7 @@ class Spending:
         after = budget.changed(self.limits, wished or {})
         await self.measure()
         if (reason := budget.exhausted(after, self.used)) is not None:
-            raise Refusal(f"{reason}; give it more: {_advice(after, self.used)}")
+            raise Refusal(f"{reason}; give it more: poolboard resume RUN {budget.advice(after, self.used)}")
         if after != self.limits:
             value = dumps(after)
             await self._dispatcher.recorder.record(
@@ -67,8 +71,9 @@ class Spending:
         usage = await self._journal.reader.usage(lease.number)
         self.used = {budget.DURATION: elapsed_s, budget.FAILURES: row.failed, **usage}
 
-    def touch(self) -> None:
-        """Something was used: look soon."""
+    def touch(self, n: int = 0) -> None:
+        """Something was used by work item n: look soon."""
+        self.children.touch(n)
         self._due.set()
 
     async def watch(self) -> None:
@@ -78,19 +83,12 @@ class Spending:
                 await self.measure()
                 if (reason := budget.exhausted(self.limits, self.used)) is not None:
                     await self._on_exhausted(reason)
+            await self.children.look()
+            timed = budget.DURATION in self.limits or self.children.timed
             try:
-                async with asyncio.timeout(LOOK_S if budget.DURATION in self.limits else None):
+                async with asyncio.timeout(LOOK_S if timed else None):
                     await self._due.wait()
             except TimeoutError:
                 pass
             self._due.clear()
             await asyncio.sleep(PAUSE_S)
-
-
-def _advice(limits: Mapping[str, float], used: Mapping[str, float]) -> str:
-    words = []
-    for name, limit in limits.items():
-        if used.get(name, 0) >= limit:
-            flag = {budget.DURATION: "--max-duration TIME", budget.FAILURES: "--max-failures N"}
-            words.append(flag.get(name, f"--max-usage {name}=N"))
-    return "poolboard resume RUN " + " ".join(words)

@@ -67,7 +67,10 @@ class ChildItem(Message):
 
 
 class EnqueueChildren(Message, tag="enqueue"):
-    """A chunk of the children of one ``ctx.map``/``ctx.child`` call; ``last`` closes the group."""
+    """A chunk of the children of one ``ctx.map``/``ctx.child`` call; ``last`` closes the group.
+
+    ``budget``: what each of them may use, with all below it.
+    """
 
     req: int
     n: int
@@ -77,6 +80,7 @@ class EnqueueChildren(Message, tag="enqueue"):
     depth: int
     items: list[ChildItem]
     last: bool
+    budget: dict[str, float] | None = None
 
 
 class OpenGroup(Message, tag="open_group"):

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from .child_budget_reader import ChildBudgetReader
 from .clock import MachineClock
 from .control import setting_key
 from .errors import RunNotFound
@@ -65,6 +66,11 @@ class Reader:
     async def open(cls, path: Path, machine: MachineClock | None = None) -> Reader:
         """Open an existing journal; raises JournalUnusable ("no journal at …")."""
         return cls(await Reading.open(path, machine))
+
+    @property
+    def child_budgets(self) -> ChildBudgetReader:
+        """What children may use."""
+        return ChildBudgetReader(self._reading)
 
     @property
     def messages(self) -> MessageReader:

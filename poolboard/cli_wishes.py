@@ -78,7 +78,9 @@ def resume(
 ) -> Deed:
     """Let paused, stopped, blocked or crashed runs go on, or a paused part of live ones; one run is followed.
 
-    A limit that is given is the run's from now on; 0 lifts it. Example: poolboard resume 3f2a --max-failures 50
+    A limit that is given is the run's from now on, or each --child's with all below it; 0 lifts it.
+
+    Example: poolboard resume 3f2a --max-failures 50
     """
 
     def act() -> int:
@@ -91,8 +93,8 @@ def resume(
         selection = Selection.of(runs, False, older_than, name)
         part = parts.of(selection, child, stage, worker)
         budget = budget_words.table(max_duration, max_failures, max_usage or [])
-        if part != WHOLE and (budget or accept_code):
-            raise UserMistake("limits and --accept-code are of the whole run: not with --child, --stage, --worker")
+        if (part != WHOLE and accept_code) or (budget and (stage is not None or worker is not None)):
+            raise UserMistake("a budget is of the run or of a --child, --accept-code of the whole run")
         if part == WHOLE and len(selection.prefixes) == 1 and not selection.filters:
             return cli_run.resume(
                 journal,

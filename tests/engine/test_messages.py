@@ -241,6 +241,7 @@ async def test_a_stage_that_died_with_its_worker_finds_its_messages_again(rig: R
     assert await result(rig) == [[[], []]]
 
 
+@pytest.mark.slow
 async def test_a_pattern_of_stages_reaches_each_of_them_once_also_in_a_new_attempt(rig: Rig) -> None:
     gate = rig.folder / "gate"
     await rig.start("talk:hearers", workers=1, slots=1, gate=str(gate), trace=str(rig.trace))
