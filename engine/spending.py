@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from functools import partial
 
 from poolboard.journal import queue
@@ -49,12 +49,21 @@ class Spending:
             self.limits = json.loads(wished)
         await self.measure()
 
-    async def change(self, wished: Mapping[str, float] | None, by: str, why: str | None) -> None:
-        """Put other limits in force; raises Refusal if the run could still not go on."""
+    async def check(self, wished: Mapping[str, float] | None, forgiven: int = 0) -> dict[str, float]:
+        """Return the limits with the wished ones put in; raises Refusal if the run could still not go on.
+
+        ``forgiven`` failed children are about to be tried again.
+        """
         after = budget.changed(self.limits, wished or {})
         await self.measure()
-        if (reason := budget.exhausted(after, self.used)) is not None:
-            raise Refusal(f"{reason}; give it more: poolboard resume RUN {budget.advice(after, self.used)}")
+        used = self.used | {budget.FAILURES: self.used[budget.FAILURES] - forgiven}
+        if (reason := budget.exhausted(after, used)) is not None:
+            raise Refusal(f"{reason}; give it more: poolboard resume RUN {budget.advice(after, used)}")
+        return after
+
+    async def change(self, wished: Mapping[str, float] | None, by: str, why: str | None) -> None:
+        """Put other limits in force; raises Refusal if the run could still not go on."""
+        after = await self.check(wished)
         if after != self.limits:
             value = dumps(after)
             await self._dispatcher.recorder.record(
@@ -70,6 +79,10 @@ class Spending:
         elapsed_s = run_view(row, coordinator_alive=True).elapsed_s
         usage = await self._journal.reader.usage(lease.number)
         self.used = {budget.DURATION: elapsed_s, budget.FAILURES: row.failed, **usage}
+
+    async def failed(self) -> Collection[int]:
+        """Return every work item that has failed."""
+        return await self._journal.reader.failed(self._dispatcher.lease.number)
 
     def touch(self, n: int = 0) -> None:
         """Something was used by work item n: look soon."""
