@@ -204,6 +204,14 @@ class Context:
         """
         await self._messages.send(target, value, mode)
 
+    async def reply(self, value: object, *, to: Message | None = None) -> None:
+        """Answer the oldest message of another run that this one has read and not answered, or the one named.
+
+        Several that were read together are answered in turn; one that nobody has read yet is not. Raises ValueError if
+        there is none.
+        """
+        await self._messages.reply(value, to)
+
     async def inbox(self) -> list[Message]:
         """Return the messages that came since the last time, oldest first, without waiting."""
         return await self._messages.inbox()

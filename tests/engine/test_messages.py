@@ -335,6 +335,22 @@ async def test_a_person_is_told_at_once_that_a_child_has_ended_and_nothing_is_re
     await rig.ended()
 
 
+async def test_m12_what_was_read_is_answered_in_turn_and_what_is_queued_but_unseen_is_not(rig: Rig) -> None:
+    gate = rig.folder / "gate"
+    await rig.start("talk:oracle", workers=1, slots=3, gate=str(gate))
+    await rig.until(lambda s: any(a.n == 0 and a.stage == "wait_for" for a in s.active))
+    await say(rig, "root", "and I?")
+    await until_messages(rig, lambda view: view.total == 3 and view.delivered == 1)
+    gate.touch()
+    told = await result(rig)
+    assert isinstance(told, list)
+    heard, answers, left = told
+    assert sorted(heard[:2]) == ["a?", "b?"]
+    assert heard[2].startswith("ctx.reply: no run's message was read")
+    assert answers == ["a?!", "b?!"]  # each its own, whichever came first
+    assert left == ["and I?"]
+
+
 @pytest.mark.slow
 async def test_m14_when_the_run_ends_what_waits_leaves_the_queue(rig: Rig) -> None:
     gates = [str(rig.folder / name) for name in ("x",)]

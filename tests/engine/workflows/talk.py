@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import AsyncIterator
 from pathlib import Path
 
-from poolboard import Context, StageInterrupted, inbox, stage, workflow
+from poolboard import Context, Message, StageInterrupted, inbox, stage, workflow
 from tests.engine.workflows.squares import leave_trace
 
 
@@ -184,3 +185,35 @@ async def ping(ctx: Context, i: int, peers: int, rounds: int) -> int:
 async def chatter(ctx: Context, peers: int, rounds: int) -> int:
     items = [{"i": i, "peers": peers, "rounds": rounds} for i in range(peers)]
     return sum(await ctx.map(ping, items))
+
+
+@workflow
+async def asker(ctx: Context, gate: str, name: str) -> object:
+    """Ask the root, and return what it says."""
+    await ctx.send("root", f"{name}?")
+    async for message in ctx.messages():
+        return message.value
+    return None
+
+
+@workflow
+async def oracle(ctx: Context, gate: str) -> list[object]:
+    """Answer two asks that came together in turn, with a third on its way that was not read yet."""
+    asking = asyncio.create_task(ctx.map(asker, [{"gate": gate, "name": name} for name in "ab"]))
+    heard: list[object] = []
+    while len(heard) < 2:
+        heard += [message.value async for message in _first(ctx)]
+    await ctx.stage(wait_for, gate)  # somebody asks meanwhile
+    try:
+        for value in heard:
+            await ctx.reply(f"{value}!")
+        await ctx.reply("nobody asked")
+    except ValueError as nobody:
+        heard.append(str(nobody))
+    return [heard, await asking, [message.value for message in await ctx.inbox()]]
+
+
+async def _first(ctx: Context) -> AsyncIterator[Message]:
+    async for message in ctx.messages():
+        yield message
+        return
