@@ -263,6 +263,16 @@ class Attempt:
         self.slot.leave()
         return await self.answered(request)
 
+    async def record_outcome(self, message: wire.CommitStage) -> wire.Recorded:
+        """Return once the outcome of a stage is durable; meanwhile its slot is lent. Raises as ``record``."""
+        self.send_charges()
+        request = self.around.channel.ask(message)
+        self.slot.lend()
+        try:
+            return await self.answered(request)
+        finally:
+            self.slot.take_back()
+
     async def record(self, message: Request) -> wire.Recorded:
         """Return once the request is durable; raises Abandoned when this attempt is fenced, Unrecordable otherwise."""
         self.send_charges()

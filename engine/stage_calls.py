@@ -170,7 +170,7 @@ class StageCalls:
         if running is not None:
             running.leave()  # from here on it is too late to interrupt the call
         faults.fault("worker.computed")
-        await attempt.record(
+        await attempt.record_outcome(
             wire.CommitStage(
                 req=attempt.around.channel.next_req(),
                 n=attempt.n,
@@ -207,7 +207,7 @@ class StageCalls:
         told = f"[poolboard: try {number} failed: {one_line(failure)}; next try in {pause_s:.1f} s]\n"
         sink.write(told.encode("utf-8", "surrogateescape"))
         now = max(started_at, time.time_ns() // 1_000_000)
-        await attempt.record(
+        await attempt.record_outcome(
             wire.CommitStage(
                 req=attempt.around.channel.next_req(),
                 n=attempt.n,

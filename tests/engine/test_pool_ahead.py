@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+from contextlib import suppress
+
 import pytest
 
 from poolboard.engine.pool import Pool
@@ -31,6 +34,7 @@ from poolboard.engine.pool_events import (
     WorkLoaded,
 )
 from poolboard.engine.seats import Seats
+from poolboard.engine.slot import Slot
 
 SLOTS = 4
 
@@ -209,3 +213,69 @@ def test_a_worker_starts_what_was_sent_ahead_when_a_run_gives_its_slot_back() ->
     assert seats.empty() == [6]
     seats.leave()
     assert begun == [1, 2, 3, 5]
+
+
+def slot_in(seats: Seats) -> Slot:
+    slot = Slot(seats, lambda: None, lambda: None)
+    slot.open()
+    return slot
+
+
+async def test_while_its_outcome_is_recorded_a_run_lends_its_slot_to_one_that_was_sent_ahead() -> None:
+    seats = Seats(1)
+    slot, begun = slot_in(seats), list[Slot]()
+    seats.arrive(2, lambda: begun.append(slot_in(seats)))
+    await slot.begin()
+    assert not begun
+    slot.lend()
+    assert len(begun) == 1
+    slot.take_back()
+    slot.end()
+    next_stage = asyncio.ensure_future(slot.begin())
+    await asyncio.sleep(0)
+    assert not next_stage.done(), "no more compute at once than there are slots"
+    seats.arrive(3, lambda: begun.append(slot_in(seats)))
+    begun[0].leave()
+    await next_stage
+    assert len(begun) == 1, "who comes back goes before who was sent ahead"
+    slot.end()
+    slot.leave()
+    assert len(begun) == 2
+
+
+async def test_a_slot_that_nobody_wants_meanwhile_is_still_there_after_the_record() -> None:
+    seats = Seats(1)
+    slot = slot_in(seats)
+    await slot.begin()
+    slot.lend()
+    slot.take_back()
+    assert not seats.free and not slot.lent
+
+
+async def test_a_slot_with_another_stage_in_it_is_not_lent() -> None:
+    seats = Seats(1)
+    slot = slot_in(seats)
+    await slot.begin()
+    await slot.begin()
+    slot.lend()
+    assert not seats.free
+
+
+@pytest.mark.parametrize("waits", [False, True])
+async def test_a_run_that_ends_with_its_slot_lent_leaves_the_count_right(waits: bool) -> None:
+    seats = Seats(1)
+    slot, begun = slot_in(seats), list[Slot]()
+    seats.arrive(2, lambda: begun.append(slot_in(seats)))
+    await slot.begin()
+    slot.lend()
+    slot.end()
+    if waits:
+        coming = asyncio.ensure_future(slot.begin())
+        await asyncio.sleep(0)
+        coming.cancel()
+        with suppress(asyncio.CancelledError):
+            await coming
+    slot.leave()
+    assert not seats.free, "the other one computes in it"
+    begun[0].leave()
+    assert seats.free
