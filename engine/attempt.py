@@ -102,6 +102,8 @@ class Attempt:
         self.since = time.monotonic()
         self.note: str | None = None
         self.charges: Charges | None = None
+        #: The coordinator has ended it from outside.
+        self.abandoned = False
         #: A person holds this run, or one above it.
         self.held = False
         self._parked: dict[object, str] = {}
@@ -185,6 +187,10 @@ class Attempt:
             around, who = self.around, (self.n, self.generation)
             self.mail = open_mail(who, self.calls, around.channel, around.reader, around.number, self.log)
         return self.mail
+
+    def is_in(self, stage: str) -> bool:
+        """Whether a call of the stage runs."""
+        return any(call.name == stage for call in self.calls)
 
     def leave(self, call: RunningCall) -> None:
         """A stage call is over."""

@@ -134,7 +134,8 @@ class StageCalls:
             return stage.signature.result.encode(value), None
         except (asyncio.CancelledError, Abandoned, Blocked):
             running = running_call.get()
-            if not stage.is_async and running is not None and running.interrupted is not None:
+            ended = self._attempt.abandoned or (running is not None and running.interrupted is not None)
+            if not stage.is_async and ended:
                 self._attempt.around.channel.tell(wire.Spent())  # its thread goes on, as after a time limit
             raise
         except TimeoutError as error:

@@ -223,11 +223,12 @@ class Adopted(Message, tag="adopted"):
 
 
 class Abandon(Message, tag="abandon"):
-    """A held attempt is not wanted any more."""
+    """A held attempt is not wanted any more; with ``stage``, only if it is in that stage."""
 
     n: int
     generation: int
     reason: str
+    stage: str = ""
 
 
 class Recorded(Message, tag="recorded"):

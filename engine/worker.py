@@ -127,7 +127,9 @@ class Worker:
                     attempt.epoch = message.epoch
                     attempt.restate()
             case wire.Abandon():
-                if self._held(message.n, message.generation):
+                attempt = self._held(message.n, message.generation)
+                if attempt is not None and (not message.stage or attempt.is_in(message.stage)):
+                    attempt.abandoned = True
                     self._abandon(message.n)
             case wire_messages.HandMessages():
                 if attempt := self._held(message.n, message.generation):

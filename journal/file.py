@@ -21,7 +21,7 @@ from .place import Probe, check_place, file_system, has_log
 
 #: "Pool" in ASCII: tells our files from other SQLite files.
 APPLICATION_ID: Final = 0x506F6F6C
-SCHEMA_VERSION: Final = 4
+SCHEMA_VERSION: Final = 5
 CREATE_TABLE: Final = "CREATE TABLE"
 #: What readers ask is in every journal from this version on; writers bring a journal to SCHEMA_VERSION first.
 OLDEST_READABLE: Final = 1

@@ -23,10 +23,11 @@ from poolboard.journal.sqlite import SqliteJournal
 if TYPE_CHECKING:
     from tests.journal.conftest import StartedRun
 
-#: What versions 2 to 4 brought, taken away again.
+#: What versions 2 to 5 brought, taken away again.
 BACK_TO_1 = (
     "DROP TABLE receipts",
     "DROP TABLE messages",
+    "DROP TABLE cuts",
     "DROP TABLE holds",
     "DROP TABLE usage",
     "ALTER TABLE leases DROP COLUMN host",
