@@ -107,13 +107,12 @@ class CommitStage(Message, tag="commit", omit_defaults=True):
 
 
 class Charge(Message, tag="charge"):
-    """Bill what the run has used, once under its key; ``payload`` is a JSON object."""
+    """Bill what the run has used, once under its key."""
 
     req: int
     n: int
     generation: int
     key: str
-    payload: str
     amounts: dict[str, int | float]
 
 

@@ -104,9 +104,8 @@ class WorkerDesk:
         token = self._dispatcher.token(message.n, message.generation)
         if token is None:
             return _fence(peer, message.req)
-        checkpoint = Checkpoint(message.key, "", message.payload, 0, 0, 0.0)
         self._add(
-            partial(queue.charge, token=token, checkpoint=checkpoint, amounts=message.amounts),
+            partial(queue.charge, token=token, key=message.key, amounts=message.amounts),
             partial(self._charged, peer, message.req),
         )
         return None
