@@ -10,6 +10,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from poolboard.journal import queue
 from poolboard.journal.errors import JournalError, Refused
 from poolboard.journal.model import Lease, NewWork, RunRow, Token
@@ -43,6 +45,7 @@ from .sizes import Sizes
 from .spending import Spending
 from .wishes import Wishes
 from .worker_desk import WorkerDesk
+from .worker_process import WorkerProcess
 
 log = logging.getLogger("poolboard")
 #: How long an attached screen gets to take in the last summary.
@@ -53,7 +56,14 @@ class Coordinator:
     """Wires the parts together and lives as long as the run is worked on."""
 
     def __init__(
-        self, journal: SqliteJournal, lease: Lease, run: RunRow, header: RunHeader, digest: str, errand: Errand
+        self,
+        journal: SqliteJournal,
+        lease: Lease,
+        run: RunRow,
+        header: RunHeader,
+        digest: str,
+        errand: Errand,
+        ahead: dict[int, WorkerProcess] | None = None,
     ) -> None:
         self._journal, self._lease, self._run, self._header = journal, lease, run, header
         self._digest, self._errand = digest, errand
@@ -68,7 +78,7 @@ class Coordinator:
         self.dispatcher = Dispatcher(
             lease, self.recorder, self.pool, self._lease_ms, lambda: self.controller.all_parked(), self._root_settled
         )
-        self.fleet = LocalFleet(self._folder, run.cwd, self._settings, self._worker_lost, self._block)
+        self.fleet = LocalFleet(self._folder, self._settings, self._worker_lost, self._block, ahead)
         self.desk = WorkerDesk(self.dispatcher, self._blocked, self._retire)
         self.controller = Controller(self.dispatcher, run, header.grace_s, self._stop_is_due, self._tell_workers)
         self.scopes = Scopes(self.dispatcher, header.grace_s, self._tell_workers, self._resize)
@@ -291,10 +301,11 @@ class Coordinator:
             number=self._lease.number,
             journal=str(self._journal.reader.path),
             socket=self._socket,
+            cwd=self._run.cwd,
             epoch=self._lease.epoch,
             digest=self._digest,
-            header=self._header.model_copy(update={"slots": self.sizes.slots}),
-        ).model_dump_json()
+            header=msgspec.structs.replace(self._header, slots=self.sizes.slots),
+        ).to_json()
 
     def _worker_lost(self, worker: str, reason: str) -> None:
         self.dispatcher.workers.pop(worker, None)

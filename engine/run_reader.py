@@ -14,7 +14,6 @@ from poolboard.journal.errors import JournalUnusable, RunNotFound
 from poolboard.journal.model import RunRow, WorkRow
 from poolboard.journal.reader import Reader
 
-from .child_view import child_view
 from .errors import AmbiguousRun, UnknownRun, UserMistake
 from .folder import RunFolder, chosen_journal
 from .hook_record import trouble
@@ -136,6 +135,8 @@ class RunReader:
 
     async def child(self, run_id: str, n: int) -> ChildView:
         """Return one child in full; 0 is the root. Raises UserMistake if there is no such child."""
+        from .child_view import child_view  # late: only whoever looks at a child needs it
+
         reader = await self._opened()
         run = await self.row(run_id)
         assert reader is not None

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+from typing import TYPE_CHECKING
 
-from poolboard.journal.message_model import MESSAGE_MODES, MessageMode, MessageRow
-from poolboard.journal.message_reader import MessageReader
-
-from .address import BadAddress, parse
 from .errors import UserMistake
 from .views import Acknowledgement, MessagesView, MessageView, RecipientView
 from .wishing import Wishing
+
+# Late: every command of the command line has this class, and few have to do with messages.
+if TYPE_CHECKING:
+    from poolboard.journal.message_model import MessageMode, MessageRow
+    from poolboard.journal.message_reader import MessageReader
 
 #: Messages of one list, and characters of a value in it.
 LISTED, SHOWN_CHARACTERS = 100, 2_000
@@ -27,6 +29,9 @@ class Talking(Wishing):
 
         ``address`` is in the words of address.py. Raises CoordinatorGone, UserMistake.
         """
+        from poolboard.journal.message_model import MESSAGE_MODES
+
+        from .address import BadAddress, parse
         from .wire_messages import PostMessage
 
         try:

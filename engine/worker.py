@@ -217,7 +217,10 @@ async def _main(settings: WorkerSettings, module: Module) -> None:
 
 
 def _read_settings() -> WorkerSettings:
-    settings = WorkerSettings.model_validate_json(sys.stdin.buffer.read())
+    told = sys.stdin.buffer.read()
+    if not told:
+        os._exit(0)  # started ahead, and not wanted; or its coordinator is gone
+    settings = WorkerSettings.from_json(told)
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     os.close(nothing)
@@ -233,6 +236,10 @@ def main() -> Any:
     secrets.take(os.environ, settings.run_id)
     logs.attribute_prints()
     logs.to_stderr()
+    try:
+        os.chdir(settings.cwd)
+    except OSError as error:
+        sys.exit(f"poolboard: cannot work in {settings.cwd}: {error.strerror}")
     try:
         module = load(Path(settings.header.path), settings.header.workflow)
     except UserMistake as mistake:

@@ -9,13 +9,12 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from .clock import MachineClock
 from .control import setting_key
 from .errors import RunNotFound
 from .event_types import CHECKPOINT_RECORDED, NOT_SNAPSHOTS
-from .message_reader import MessageReader
 from .model import (
     HoldRow,
     JournalEntry,
@@ -47,6 +46,9 @@ from .rows import (
 from .settling import FAILED_KEY
 from .states import WORK_STATES, WorkState
 
+if TYPE_CHECKING:
+    from .message_reader import MessageReader
+
 #: The most runs that one list holds.
 RUNS_LIMIT: Final = 10_000
 #: Rows of one statement where a whole list is read in pages.
@@ -69,6 +71,8 @@ class Reader:
     @property
     def messages(self) -> MessageReader:
         """What the journal holds of messages."""
+        from .message_reader import MessageReader  # late: it is a tenth of what a status loads
+
         return MessageReader(self._reading)
 
     @property

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -148,11 +147,6 @@ def runs(found: Sequence[RunView], now_ms: int) -> Iterator[str]:
             for run in found
         ],
     )
-
-
-def wall_ms() -> int:
-    """Return the time of day, for ages on the screen; nothing is decided by it."""
-    return time.time_ns() // 1_000_000
 
 
 def _status(run: RunView) -> str:

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import pytest
 
-from poolboard.engine import coordinate, launch, takeover, wire
+from poolboard.engine import coordination, launch, takeover, wire
 from poolboard.engine.coordinator import Coordinator
 from poolboard.engine.header import RunHeader
 from poolboard.engine.intent import Errand
@@ -77,9 +77,9 @@ async def counted_run(
     journal = await SqliteJournal.open(rig.journal, create=False)
     try:
         before = await journal.get_run(run_id)
-        header = RunHeader.model_validate_json(before.header)
+        header = RunHeader.from_json(before.header)
         lease = await takeover.take_lease(journal, run_id)
-        digest = await coordinate.accepted_digest(journal, lease, header, accept_code=False)
+        digest = await coordination.accepted_digest(journal, lease, header, accept_code=False)
         connection = journal._writer._connection
         counted.synchronous = connection.execute("PRAGMA synchronous").fetchone()[0]
         connection.set_trace_callback(counted.statements.append)
