@@ -185,7 +185,7 @@ class Attempt:
         """Return the messages of this attempt."""
         if self.mail is None:
             around, who = self.around, (self.n, self.generation)
-            self.mail = open_mail(who, self.calls, around.channel, around.reader, around.number, self.log)
+            self.mail = open_mail(who, self.calls, lambda number: self.replay.readers(number), around, self.log)
         return self.mail
 
     def is_in(self, stage: str) -> bool:

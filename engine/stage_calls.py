@@ -179,7 +179,12 @@ class StageCalls:
                 key=call.key if failure is None else call.failure_key(attempt.generation),
                 stage=stage.name,
                 payload=stage_payload(
-                    call, text, failure, (started_at, completed_at, number), alone=attempt.replay.is_alone(call)
+                    call,
+                    text,
+                    failure,
+                    (started_at, completed_at, number),
+                    alone=attempt.replay.is_alone(call),
+                    taken=taken or (),
                 ),
                 started_at=started_at,
                 completed_at=completed_at,
