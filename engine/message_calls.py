@@ -13,10 +13,11 @@ from poolboard.journal.message_model import MESSAGE_MODES, MessageMode
 from . import faults, wire_messages
 from .address import Address, parse
 from .attempt import Attempt
+from .codec import Codec
 from .errors import Blocked
 from .mailbox import read_messages
 from .message import Message
-from .payload import Codec, dumps, fingerprint
+from .payload import dumps, fingerprint
 from .replay import Call, Kind, Mismatch, stage_payload
 
 #: Any value of the types that a stage may return, too.

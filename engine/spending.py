@@ -15,6 +15,7 @@ from .child_budgets import ChildBudgets
 from .control import Refusal
 from .dispatch import Dispatcher
 from .payload import dumps
+from .scopes import Scopes
 from .summary import run_view
 
 SETTING = "budget"
@@ -33,12 +34,13 @@ class Spending:
         journal: SqliteJournal,
         limits: Mapping[str, float],
         on_exhausted: Callable[[str], Awaitable[None]],
-        children: ChildBudgets,
+        scopes: Scopes,
     ) -> None:
         self._dispatcher, self._journal, self._on_exhausted = dispatcher, journal, on_exhausted
         self.limits: dict[str, float] = dict(limits)
         #: What the run's children may use, each with all below it.
-        self.children = children
+        self.children = ChildBudgets(dispatcher, journal, scopes)
+        dispatcher.on_cost = self.touch
         self.used: dict[str, float] = {}
         self._due = asyncio.Event()
 

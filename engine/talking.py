@@ -6,16 +6,20 @@ import asyncio
 import json
 import os
 import time
+from typing import TYPE_CHECKING
 
-from poolboard.journal.message_model import MESSAGE_MODES, MessageMode, MessageRow, NewMessage
-from poolboard.journal.message_reader import MessageReader
-
-from .address import Address, BadAddress, parse
 from .errors import CoordinatorGone, RunElsewhere, UserMistake
 from .run_reader import coordinator_of
 from .summary import run_view
 from .views import Acknowledgement, MessagesView, MessageView, RecipientView
 from .wishing import Wishing
+
+# Late: every command of the command line has this class, and few have to do with messages.
+if TYPE_CHECKING:
+    from poolboard.journal.message_model import MessageMode, MessageRow, NewMessage
+    from poolboard.journal.message_reader import MessageReader
+
+    from .address import Address
 
 #: Messages of one list, and characters of a value in it.
 LISTED, SHOWN_CHARACTERS = 100, 2_000
@@ -34,6 +38,10 @@ class Talking(Wishing):
         ``address`` is in the words of address.py. To a run that nobody works on it is left in the journal: whoever goes
         on delivers it. Raises CoordinatorGone, RunElsewhere, UserMistake.
         """
+        from poolboard.journal.message_model import MESSAGE_MODES, NewMessage
+
+        from .address import BadAddress, parse
+
         try:
             to = parse(address)
             json.loads(value)

@@ -9,14 +9,13 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from .child_budget_reader import ChildBudgetReader
 from .clock import MachineClock
 from .control import setting_key
 from .errors import RunNotFound
 from .event_types import CHECKPOINT_RECORDED, NOT_SNAPSHOTS
-from .message_reader import MessageReader
 from .model import (
     HoldRow,
     JournalEntry,
@@ -48,6 +47,9 @@ from .rows import (
 from .settling import FAILED_KEY
 from .states import WORK_STATES, WorkState
 
+if TYPE_CHECKING:
+    from .message_reader import MessageReader
+
 #: The most runs that one list holds.
 RUNS_LIMIT: Final = 10_000
 #: Rows of one statement where a whole list is read in pages.
@@ -75,6 +77,8 @@ class Reader:
     @property
     def messages(self) -> MessageReader:
         """What the journal holds of messages."""
+        from .message_reader import MessageReader  # late: it is a tenth of what a status loads
+
         return MessageReader(self._reading)
 
     @property
@@ -264,8 +268,12 @@ class Reader:
 
     async def holds(self, run: int) -> list[HoldRow]:
         """Return what is held back in the run; whole, a coordinator needs them all."""
-        rows = await self._rows("SELECT scope, name, who, why, at FROM holds WHERE run = ? ORDER BY scope, at", (run,))
-        return [HoldRow(*row) for row in rows]
+        rows = await self._rows(
+            "SELECT scope, name, who, why, at, cuts.run FROM holds LEFT JOIN cuts USING (run, scope, name) "
+            "WHERE holds.run = ? ORDER BY scope, at",
+            (run,),
+        )
+        return [HoldRow(scope, name, who, why, at, cut is not None) for scope, name, who, why, at, cut in rows]
 
     async def usage(self, run: int, n: int = 0) -> dict[str, int | float]:
         """Return what a work item and everything below it have used; the root's is the run's."""

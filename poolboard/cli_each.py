@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 from typer.core import TyperCommand
@@ -35,6 +35,10 @@ class EachCommand(TyperCommand):
             ctx.meta[_META] = args[at + 1 :]
             args = args[:at]
         return super().parse_args(ctx, args)
+
+
+#: How the command line declares this command.
+SETTINGS: Final[dict[str, Any]] = {"cls": EachCommand, "context_settings": {"allow_interspersed_args": False}}
 
 
 def each(

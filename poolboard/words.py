@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -92,7 +91,7 @@ def status(summary: Summary) -> Iterator[str]:
     for hold in summary.holds:
         by = f" by {shown(hold.by)}" if hold.by else ""
         why = f": {shown(hold.why)}" if hold.why else ""
-        state = "drained" if hold.scope == "worker" else "paused"
+        state = "stopped" if hold.cut else "drained" if hold.scope == "worker" else "paused"
         left = f", {hold.active} not there yet" if hold.active else ""
         yield f"held         {hold.scope} {shown(hold.name)} {state}{by}, {hold.parked} parked{left}{why}"
     for usage in summary.usage:
@@ -148,11 +147,6 @@ def runs(found: Sequence[RunView], now_ms: int) -> Iterator[str]:
             for run in found
         ],
     )
-
-
-def wall_ms() -> int:
-    """Return the time of day, for ages on the screen; nothing is decided by it."""
-    return time.time_ns() // 1_000_000
 
 
 def _status(run: RunView) -> str:

@@ -15,14 +15,14 @@ import pytest
 import typer
 
 from poolboard import examples, exit_codes, manual
-from poolboard.cli import app
+from poolboard.cli import command_line
 from tests.terminal import on_terminal
 
 if TYPE_CHECKING:
     from tests.conftest import Answer
 
 Poolboard = Callable[..., "Answer"]
-COMMANDS = dict(manual.commands(typer.main.get_group(app)))
+COMMANDS = dict(manual.commands(typer.main.get_group(command_line())))
 
 NOTHING = """
 from poolboard import Context, workflow

@@ -102,6 +102,7 @@ def test_the_screen_and_the_command_line_see_the_journal_through_the_monitor_alo
         "poolboard.engine.launch",
         "poolboard.engine.authoring",
         "poolboard.engine.context",
+        "poolboard.engine.coordinator_process",
         "poolboard.engine.limit_calls",
         "poolboard.engine.message",
         "poolboard.engine.result",
