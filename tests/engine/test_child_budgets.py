@@ -12,6 +12,7 @@ from poolboard.engine.context import Context
 from poolboard.engine.errors import UserMistake
 from poolboard.engine.launch import RunRequest, start_run
 from poolboard.engine.views import Part, Summary
+from poolboard.journal.check import check
 from tests.engine.rig import WORKFLOWS, Rig, kill
 
 
@@ -59,6 +60,7 @@ async def test_children_that_have_used_up_their_budgets_are_held_alone_and_go_on
         told = await monitor.resume(rig.run_id, part=child(why[name]), budget=more)
         assert told.message.endswith("going on")
     assert (await rig.ended()).run.result == "[30,70,5,0]"
+    assert not check(rig.journal).findings
 
 
 @pytest.mark.parametrize("limits", [{"tokens": -1}, {"tokens": float("nan")}, {"tokens": "7"}, {"tokens": True}])

@@ -98,6 +98,7 @@ async def test_a_message_for_a_stage_is_there_before_it_starts_and_what_it_does_
 
 
 async def test_every_stage_that_a_pattern_means_has_the_message_once_now_and_later() -> None:
+    """M2: the first stage has started, and had what waited for it, when the pattern comes: it gets it live."""
     desk = Desk()
     running = await desk.enter("fetch-a")
     desk.hand((1, "steer", "fetch-*"), (2, "steer", "store*"))

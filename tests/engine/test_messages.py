@@ -12,6 +12,7 @@ import pytest
 
 from poolboard.engine.errors import UserMistake
 from poolboard.engine.views import MessagesView
+from poolboard.journal.check import check
 from tests.engine.rig import PATIENCE_S, Rig, kill, try_resume
 
 
@@ -195,6 +196,7 @@ async def test_m11_an_interruption_cancels_the_stage_and_is_the_same_after_a_kil
 
 @pytest.mark.slow
 async def test_m4_an_interruption_sent_while_the_worker_had_no_coordinator_still_interrupts(rig: Rig) -> None:
+    """B2 and B7 too: the worker's connection is lost, its run waits for a successor and loses nothing."""
     gate = rig.folder / "gate"
     await rig.start("talk:interruptible", workers=1, slots=1, gate=str(gate), trace=str(rig.trace))
     summary = await rig.until(lambda s: any(a.stage == "wait_for" for a in s.active))
@@ -259,6 +261,7 @@ async def test_a_pattern_of_stages_reaches_each_of_them_once_also_in_a_new_attem
     assert await result(rig) == [[["all"], ["all"], []]]
     view = await (await rig.monitor()).messages(rig.run_id)
     assert (view.total, view.open, view.taken) == (1, 0, 1)
+    assert not check(rig.journal).findings
     assert rig.traces().count("first") == 1
 
 
@@ -288,6 +291,7 @@ async def test_what_is_sent_while_nobody_works_on_the_run_waits_in_the_journal_a
         await say(rig, "1", "too late")
     view = await monitor.messages(rig.run_id)
     assert (view.total, view.taken, view.undeliverable) == (2, 2, 0)
+    assert not check(rig.journal).findings
 
 
 @pytest.mark.slow

@@ -20,6 +20,7 @@ async def newest(desk: Office) -> int:
 
 
 async def test_m8_a_send_while_160_runs_start_is_acknowledged_after_two_writes_at_most(tmp_path: Path) -> None:
+    """B1 too: 160 runs start at once and all of them are served."""
     async with office(tmp_path / "journal.sqlite", 160) as desk:
         await desk.say("**", "first")
         number = await newest(desk)
