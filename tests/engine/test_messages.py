@@ -356,6 +356,21 @@ async def test_m12_what_was_read_is_answered_in_turn_and_what_is_queued_but_unse
 
 
 @pytest.mark.slow
+async def test_b5_a_pause_while_a_run_waits_for_messages_is_in_force_at_once(rig: Rig) -> None:
+    await rig.start("talk:readers", workers=1, slots=1, names=["a"], count=1, trace=str(rig.trace))
+    await rig.until(children_waiting(1))
+    monitor = await rig.monitor()
+    await monitor.pause(rig.run_id)
+    await rig.until(lambda s: s.run.status == "paused")
+    await say(rig, "1", "while paused")
+    await until_messages(rig, lambda view: view.delivered == 1)
+    assert rig.traces() == []  # it is with the run, whose program goes no further
+    await monitor.resume(rig.run_id)
+    assert await result(rig) == [["while paused"]]
+    assert rig.traces() == ["a:while", "paused"]
+
+
+@pytest.mark.slow
 async def test_m14_when_the_run_ends_what_waits_leaves_the_queue(rig: Rig) -> None:
     gates = [str(rig.folder / name) for name in ("x",)]
     await rig.start("talk:lookers", workers=1, slots=1, gates=gates, concurrency=1)
