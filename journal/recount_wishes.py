@@ -88,21 +88,25 @@ def _check_status(connection: Connection, number: int, run_id: str, findings: Fi
 
 
 def _check_holds(connection: Connection, number: int, run_id: str, findings: Findings) -> None:
-    kept = {tuple(row) for row in connection.execute("SELECT scope, name FROM holds WHERE run = ?", (number,))}
-    told: dict[tuple[str, str], bool] = {}
-    cut: set[str] = set()  # scopes of which one event did not list all names
+    held: dict[tuple[str, str], bool] = {}
+    stopped: dict[tuple[str, str], bool] = {}
+    unlisted: set[str] = set()  # scopes of which one event did not list all names
     for _, _, _, value in _told(connection, number, HOLD_CHANGED):
         scope, names = str(value.get("scope")), _listed(value.get("names"))
-        told |= {(scope, name): bool(value.get("held")) for name in names}
+        is_held = bool(value.get("held"))
+        held |= {(scope, name): is_held for name in names}
+        if value.get("cut") or not is_held:
+            stopped |= {(scope, name): is_held for name in names}
         if value.get("count") != len(names):
-            cut.add(scope)
-    lost = [f"{scope} {name}" for (scope, name), held in told.items() if held and (scope, name) not in kept]
-    if cut:  # what was not listed may have been let go, or held, since
-        lost = [one for one in lost if one.split(" ")[0] not in cut]
-    foreign = [f"{scope} {name}" for scope, name in kept if not told.get((scope, name), scope in cut)]
-    for what, found in (("held, and no row says so", lost), ("kept as held, and nobody held it", foreign)):
-        if found:
-            findings.add("count", f"{what}: {examples(sorted(found))}", run_id)
+            unlisted.add(scope)
+    for table, verb, told in (("holds", "held", held), ("cuts", "stopped", stopped)):
+        kept = {tuple(row) for row in connection.execute(f"SELECT scope, name FROM {table} WHERE run = ?", (number,))}
+        # What was not listed may have been let go, or held, since.
+        lost = [f"{s} {name}" for (s, name), on in told.items() if on and (s, name) not in kept and s not in unlisted]
+        foreign = [f"{s} {name}" for s, name in kept if not told.get((s, name), s in unlisted)]
+        for what, found in ((f"{verb}, and no row says so", lost), (f"kept as {verb}, and nobody {verb} it", foreign)):
+            if found:
+                findings.add("count", f"{what}: {examples(sorted(found))}", run_id)
 
 
 def _check_settings(connection: Connection, number: int, run_id: str, findings: Findings) -> None:

@@ -211,7 +211,7 @@ def test_a_journal_of_an_older_version_is_told_with_what_brings_it_up_to_date(tm
     path = tmp_path / "journal.sqlite"
     open_writer(path, create=True, synchronous="FULL").close()
     with closing(connect(path, readonly=False)) as connection:
-        for statement in ("DROP TABLE receipts", "DROP TABLE messages", "PRAGMA user_version = 3"):
+        for statement in ("DROP TABLE cuts", "DROP TABLE receipts", "DROP TABLE messages", "PRAGMA user_version = 3"):
             connection.execute(statement)
     [_, older] = premises.journal(path)
     assert older.level == "note" and "schema version 3 is an older one" in older.told

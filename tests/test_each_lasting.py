@@ -136,7 +136,7 @@ def test_a_whole_list_is_not_asked_for_again_and_another_one_is_refused(
     assert "has ended: it is completed" in again.err
 
 
-@pytest.mark.parametrize("order", [[], ["--keep-order"]])
+@pytest.mark.parametrize("order", [[], pytest.param(["--keep-order"], marks=pytest.mark.slow)])
 def test_what_ended_while_nobody_read_is_told_by_resume_and_only_once(
     poolboard: Poolboard, tmp_path: Path, gate: Path, order: list[str]
 ) -> None:

@@ -15,15 +15,15 @@ from poolboard.engine.views import Summary
 from tests.engine.rig import Rig, kill, try_resume
 
 POINTS = [
-    "coordinator:journal.begun:9",
+    pytest.param("coordinator:journal.begun:9", marks=pytest.mark.slow),
     "coordinator:journal.committed:9",
     "coordinator:coordinator.claimed:7",
     "coordinator:coordinator.committed:7",
     "coordinator:coordinator.enqueued:1",
-    "coordinator:coordinator.ended:7",
+    pytest.param("coordinator:coordinator.ended:7", marks=pytest.mark.slow),
     "worker:worker.computed:5",
     "worker:worker.recorded:5",
-    "worker:worker.returned:5",
+    pytest.param("worker:worker.returned:5", marks=pytest.mark.slow),
 ]
 
 

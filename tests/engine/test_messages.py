@@ -84,9 +84,9 @@ async def test_what_a_run_took_it_finds_again_after_a_kill(rig: Rig, victim: str
 
 POINTS = [
     "coordinator:coordinator.posted:2",
-    "coordinator:coordinator.delivered:1",
+    pytest.param("coordinator:coordinator.delivered:1", marks=pytest.mark.slow),
     "coordinator:coordinator.taken:2",
-    "coordinator:journal.committed:12",
+    pytest.param("coordinator:journal.committed:12", marks=pytest.mark.slow),
 ]
 
 

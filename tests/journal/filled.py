@@ -70,7 +70,7 @@ async def wish(run: StartedRun, last: int) -> None:
         await run.do(queue.set_setting, "limit:gpu", size, "ann", "a card died")
     await run.do(queue.set_holds, "child", [str(last - 5), str(last - 4)], True, "ann", "later")
     await run.do(queue.set_holds, "child", [str(last - 4)], False, "bob", None)
-    await run.do(queue.set_holds, "stage", ["measure"], True, "ann", None)
+    await run.do(queue.set_holds, "stage", ["measure"], True, "ann", None, cut=True)
     token = await run.claim(last - 3)
     await run.do(queue.charge, token, "u1", {"tokens": 7, "cost": 0.1})
     await run.do(queue.charge, token, "u2", {"cost": 0.2})

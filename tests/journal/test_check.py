@@ -16,6 +16,7 @@ from poolboard.journal import queue
 from poolboard.journal.check import CheckReport, check
 from poolboard.journal.driver import connect
 from poolboard.journal.errors import JournalUnusable
+from poolboard.journal.file import SCHEMA_VERSION
 from poolboard.journal.finding import MOST_FINDINGS
 from poolboard.journal.model import Event
 from poolboard.journal.positions import SPAN
@@ -240,5 +241,5 @@ def test_what_is_no_journal_is_refused_not_checked(path: Path, prepare: Callable
 
 def test_a_newer_journal_is_refused_with_both_versions(whole: Path) -> None:
     sql(whole, "PRAGMA user_version = 7")
-    with pytest.raises(JournalUnusable, match=r"version 7.*up to 4"):
+    with pytest.raises(JournalUnusable, match=f"version 7.*up to {SCHEMA_VERSION}"):
         check(whole)

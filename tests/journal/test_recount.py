@@ -69,6 +69,8 @@ OF_19 = "(SELECT number FROM messages WHERE direct = 19)"
         # holds
         ("DELETE FROM holds WHERE name = '15'", "held, and no row says so: child 15"),
         ("INSERT INTO holds VALUES (1, 'child', '16', NULL, NULL, 1)", "kept as held, and nobody held it: child 16"),
+        ("DELETE FROM cuts", "stopped, and no row says so: stage measure"),
+        ("INSERT INTO cuts VALUES (1, 'child', '15')", "kept as stopped, and nobody stopped it: child 15"),
         ("INSERT INTO holds VALUES (1, 'worker', '1', NULL, NULL, 1)", "kept as held, and nobody held it: worker 1"),
         # limits, sizes, the budget
         ("DELETE FROM operations WHERE work = -1 AND seq = (SELECT max(position) % (1 << 40) FROM events "

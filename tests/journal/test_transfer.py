@@ -42,7 +42,7 @@ async def test_a_run_taken_elsewhere_is_the_same_run(run: StartedRun, path: Path
     assert check(other).findings == ()
     before, after = rows(path), rows(other)
     assert [row[1:-1] for row in after["runs"]] == [row[1:-1] for row in before["runs"]]
-    whole = ("control", "events", "operations", "results", "stages", "holds", "usage", "messages", "receipts")
+    whole = ("control", "events", "operations", "results", "stages", "holds", "cuts", "usage", "messages", "receipts")
     for table in whole:
         assert before[table] and after[table] == before[table], table
     assert [row[:-1] for row in after["work"]] == [row[:-1] for row in before["work"]]
