@@ -36,13 +36,13 @@ class Asking(RunReader):
         return await self._ask(run_id, Wish("pause", by, why, part=part))
 
     async def stop(
-        self, run_id: str, by: str = "user", why: str | None = None, *, now: bool = False
+        self, run_id: str, by: str = "user", why: str | None = None, *, now: bool = False, part: Part = WHOLE
     ) -> Acknowledgement:
-        """Stop the run, resumable; ``now`` skips the grace. Raises CoordinatorGone, UserMistake."""
+        """Stop the run or a part of it, resumable; ``now`` skips the grace. Raises CoordinatorGone, UserMistake."""
         row = await self.row(run_id)
-        if row.status in ACTIVE_STATUSES and not coordinator_of(row).alive:
+        if part == WHOLE and row.status in ACTIVE_STATUSES and not coordinator_of(row).alive:
             return await self._start(row, Errand("stop", by, why))
-        return await self._ask(run_id, Wish("stop", by, why, now=now))
+        return await self._ask(run_id, Wish("stop", by, why, now=now, part=part))
 
     async def set_workers(self, run_id: str, count: int, by: str = "user", why: str | None = None) -> Acknowledgement:
         """Change how many workers a live run has. Raises CoordinatorGone, UserMistake."""

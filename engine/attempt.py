@@ -22,6 +22,7 @@ from .mailbox import open_mail
 from .payload import Unrecordable
 from .replay import Replay
 from .running import RunningCall
+from .seats import Seats
 from .slot import Slot
 
 
@@ -64,6 +65,7 @@ class Surroundings:
     channel: Channel
     reader: Reader
     gate: Gate
+    seats: Seats
     loop: asyncio.AbstractEventLoop
 
 
@@ -100,6 +102,8 @@ class Attempt:
         self.since = time.monotonic()
         self.note: str | None = None
         self.charges: Charges | None = None
+        #: The coordinator has ended it from outside.
+        self.abandoned = False
         #: A person holds this run, or one above it.
         self.held = False
         self._parked: dict[object, str] = {}
@@ -115,7 +119,7 @@ class Attempt:
         self.calls: dict[RunningCall, None] = {}
         self.mail: Mail | None = None
         self.sink = self.new_sink("run")
-        self.slot = Slot(self._tell_given, self._tell_wanted)
+        self.slot = Slot(around.seats, self._tell_given, self._tell_wanted)
 
     @property
     def run_id(self) -> str:
@@ -181,8 +185,12 @@ class Attempt:
         """Return the messages of this attempt."""
         if self.mail is None:
             around, who = self.around, (self.n, self.generation)
-            self.mail = open_mail(who, self.calls, around.channel, around.reader, around.number, self.log)
+            self.mail = open_mail(who, self.calls, lambda number: self.replay.readers(number), around, self.log)
         return self.mail
+
+    def is_in(self, stage: str) -> bool:
+        """Whether a call of the stage runs."""
+        return any(call.name == stage for call in self.calls)
 
     def leave(self, call: RunningCall) -> None:
         """A stage call is over."""
@@ -251,7 +259,25 @@ class Attempt:
             self.mail.close()
         if self.charges is not None:
             self.charges.close()
+        self.slot.leave()
         self.sink.close()
+
+    async def end(self, message: Request) -> wire.Recorded:
+        """Return once the run's end is durable; its slot is free as soon as that is sent. Raises as ``record``."""
+        self.send_charges()
+        request = self.around.channel.ask(message)
+        self.slot.leave()
+        return await self.answered(request)
+
+    async def record_outcome(self, message: wire.CommitStage) -> wire.Recorded:
+        """Return once the outcome of a stage is durable; meanwhile its slot is lent. Raises as ``record``."""
+        self.send_charges()
+        request = self.around.channel.ask(message)
+        self.slot.lend()
+        try:
+            return await self.answered(request)
+        finally:
+            self.slot.take_back()
 
     async def record(self, message: Request) -> wire.Recorded:
         """Return once the request is durable; raises Abandoned when this attempt is fenced, Unrecordable otherwise."""

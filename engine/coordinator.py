@@ -81,7 +81,7 @@ class Coordinator:
         self.fleet = LocalFleet(self._folder, self._settings, self._worker_lost, self._block, ahead)
         self.desk = WorkerDesk(self.dispatcher, self._blocked, self._retire)
         self.controller = Controller(self.dispatcher, run, header.grace_s, self._stop_is_due, self._tell_workers)
-        self.scopes = Scopes(self.dispatcher, self._tell_workers, self._resize)
+        self.scopes = Scopes(self.dispatcher, header.grace_s, self._tell_workers, self._resize)
         self.sizes = Sizes(self.dispatcher, header, lambda size: self._resize())
         self.spending = Spending(self.dispatcher, journal, header.budget, self.controller.exhaust)
         self.desk.on_cost = self.spending.touch

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
 from collections import deque
@@ -18,6 +19,7 @@ from . import faults, wire
 from .failure import as_payload
 from .peers import Peer
 from .pool import Pool
+from .pool_ahead import RECALL_MS
 from .pool_events import (
     Action,
     AllParked,
@@ -28,11 +30,13 @@ from .pool_events import (
     FailLost,
     GrantSlot,
     HoldRun,
+    Recall,
     Requeue,
     Requeued,
     SendHome,
     Settled,
     TellSettled,
+    Tick,
 )
 from .pool_events import Claimed as ClaimedEvent
 from .recorder import CLAIM, Recorder
@@ -70,6 +74,7 @@ class Dispatcher:
         self._on_all_parked, self._on_root_settled = on_all_parked, on_root_settled
         self._events: deque[Event] = deque()
         self._feeding = False
+        self._tick_due = False
         #: Told of every end, once somebody wants to know.
         self.on_settled: Callable[[int], None] | None = None
 
@@ -88,6 +93,13 @@ class Dispatcher:
                     self._on_root_settled()
         finally:
             self._feeding = False
+        if not self._tick_due and self.pool.ahead.count:
+            self._tick_due = True
+            asyncio.get_running_loop().call_later(RECALL_MS / 1000, self._tick)
+
+    def _tick(self) -> None:
+        self._tick_due = False
+        self.feed(Tick())
 
     def send(self, token: Token, message: wire.Message) -> None:
         """Send to the attempt's worker, if it is there."""
@@ -152,6 +164,9 @@ class Dispatcher:
                     self.send(token, wire.HoldRun(n=n, generation=token.generation, held=held))
             case AllParked():
                 self._on_all_parked()
+            case Recall(worker):
+                if (peer := self.workers.get(worker)) is not None:
+                    peer.send(wire.Recall())
             case SendHome(worker):
                 if (peer := self.workers.get(worker)) is not None:
                     peer.send(wire.Goodbye())
@@ -191,7 +206,7 @@ class Dispatcher:
             del self.tokens[token.n]
         # Its worker may live (it retires): then it must let go before somebody else takes the run up.
         self.send(token, wire.Abandon(n=token.n, generation=token.generation, reason="taken up elsewhere"))
-        self.feed(Requeued(token.n, 0))
+        self.feed(Requeued(token.n))
 
     def _cancelled(self, n: int, result: Any) -> None:
         fatal_unless_refused(result)

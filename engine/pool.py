@@ -8,6 +8,7 @@ Rules kept here:
    The last start is alone in a worker: only one of those that lost theirs together killed it.
 5. When a run ends, its unsettled children are cancelled.
 6. A held child, and everything below it, is not taken up; what of it runs is told to park.
+7. With every slot taken, short runs may be claimed ahead (pool_ahead.py): they wait in the worker and hold no slot yet.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import Any
 
 from poolboard.journal.states import SETTLED_WORK, ControlState
 
+from .pool_ahead import MEASURED, Ahead
 from .pool_calls import ACTIVE, ORPHAN_LIMIT, Calls
 from .pool_events import (
     Action,
@@ -61,9 +63,9 @@ _ROOT_LIMIT = 1
 
 
 class Pool:
-    """Items, groups and workers of one root run."""
+    """Items, groups and workers of one root run; ``measured`` runs of a call tell how long its others will take."""
 
-    def __init__(self) -> None:
+    def __init__(self, measured: int = MEASURED) -> None:
         self.items: dict[int, Item] = {}
         self.places: dict[str, Place] = {}
         self.groups: dict[GroupKey, Group] = {}
@@ -76,7 +78,7 @@ class Pool:
         self.holds = Holds(self.items, self._calls)
         self.parking = Parking(self.items, self.places)
         self._suspects = Suspects(self.items, self.groups, self.places)
-        self._later: list[tuple[int, int]] = []
+        self.ahead = Ahead(self.items, self.groups, self.places, self._order, measured)
         self._handlers: dict[type, Callable[[Any, int], list[Action]]] = {
             WorkerJoined: self._worker_joined,
             WorkerLost: self._worker_lost,
@@ -98,7 +100,7 @@ class Pool:
             SlotsSet: self._slots_set,
             ConcurrencySet: self._concurrency_set,
             Reopening: self._reopening,
-            Tick: lambda event, now: [],
+            Tick: lambda event, now: self.ahead.recalls(now),
         }
 
     def handle(self, event: Event, now: int) -> list[Action]:
@@ -123,7 +125,7 @@ class Pool:
         group.members.add(event.n)
         if event.state == "ready":
             item.state, item.suspect = "moving", event.starts >= MAX_STARTS - 1
-            self._make_ready(item, event.ready_at, now)
+            self._make_ready(item)
         else:
             group.active += 1
         return []
@@ -138,7 +140,7 @@ class Pool:
             elif state not in SETTLED_WORK:
                 item = self.items[n] = Item(n, key, "moving", priority=event.priority)
                 group.members.add(n)
-                self._make_ready(item, 0, now)
+                self._make_ready(item)
             elif state == "failed":
                 group.failed.add(n)
         group.closed = group.closed or event.last
@@ -148,7 +150,7 @@ class Pool:
         item = self.items.pop(event.n, None)
         if item is None:
             return []
-        self._free(item)
+        self._free(item, now)
         self.parking.leave(item.n)
         group = self.groups[item.group]
         group.members.discard(item.n)
@@ -166,7 +168,7 @@ class Pool:
         item = self.items.get(event.n)
         if item is None or item.state != "claiming":
             return []
-        item.state, item.generation, item.starts = "active", event.generation, event.starts
+        item.state, item.generation, item.starts, item.since = "active", event.generation, event.starts, now
         if item.worker in self.places:
             return self.holds.told(item)
         # 1. claim asked for  2. its worker died  3. the claim was recorded: nobody ever saw this start.
@@ -177,7 +179,7 @@ class Pool:
         """Another state stands in the journal than here: keep the item out of the way rather than ask for ever."""
         item = self.items.get(event.n)
         if item is not None and item.state == "claiming":
-            self._free(item)
+            self._free(item, now)
             item.state = "retained"
         return []
 
@@ -199,7 +201,8 @@ class Pool:
     def _returned(self, event: Returned, now: int) -> list[Action]:
         item = self._current(event.n, event.generation)
         if item is not None:
-            self._free(item)
+            self.ahead.measure(item, now)
+            self._free(item, now)
             self.parking.leave(item.n)
             item.state = "moving"
         return []
@@ -208,17 +211,13 @@ class Pool:
         item = self.items.get(event.n)
         if item is not None and item.state in ("moving", "retained"):
             self.groups[item.group].active -= 1
-            self._free(item)
+            self._free(item, now)
             self.parking.leave(item.n)
-            self._make_ready(item, event.ready_at, now)
+            self._make_ready(item)
         return []
 
-    def _make_ready(self, item: Item, ready_at: int, now: int) -> None:
+    def _make_ready(self, item: Item) -> None:
         item.worker = None
-        if ready_at > now:
-            item.state = "later"
-            heapq.heappush(self._later, (ready_at, item.n))
-            return
         item.state = "held" if self.holds.covers(item) else "ready"
         if item.state == "held":
             return
@@ -233,7 +232,8 @@ class Pool:
     def _slot_given(self, event: SlotGiven, now: int) -> list[Action]:
         item = self._current(event.n, event.generation)
         if item is not None and item.state == "active":
-            self._free(item)
+            self.ahead.measure(item, now)
+            self._free(item, now)
             item.state = "waiting"
             if self._retires(item.worker):
                 item.state = "moving"
@@ -258,6 +258,7 @@ class Pool:
     def _slots_set(self, event: SlotsSet, now: int) -> list[Action]:
         for place in self.places.values():
             place.slots = event.slots
+            self.ahead.promote(place, now)
         return []
 
     # --- control ---------------------------------------------------------------------------------------------------
@@ -276,7 +277,7 @@ class Pool:
     def _children_held(self, event: ChildrenHeld, now: int) -> list[Action]:
         actions, free = self.holds.change(event.children, event.held)
         for item in free:
-            self._make_ready(item, 0, now)
+            self._make_ready(item)
         return actions
 
     def _reopening(self, event: Reopening, now: int) -> list[Action]:
@@ -290,17 +291,17 @@ class Pool:
         return []
 
     def _worker_lost(self, event: WorkerLost, now: int) -> list[Action]:
-        place = self.places.pop(event.worker, None)
-        holding = place.holding if place is not None else set()
-        if place is not None:
-            self._suspects.give_up(place)
+        place = self.places.pop(event.worker, None) or Place(0)
+        self._suspects.give_up(place)
         actions: list[Action] = []
         for item in [item for item in self.items.values() if item.worker == event.worker]:
             self.parking.leave(item.n)
             # An item still being claimed is met again in _claimed, which finds no worker.
             if item.state not in ("active", "waiting", "retained"):
                 continue
-            costs = event.costs_start and (item.n in holding or (item.state == "retained" and item.held_slot))
+            waited = item.n in place.ahead
+            lost = item.n in place.holding or (waited and item.spared) or (item.state == "retained" and item.held_slot)
+            costs, item.spared = event.costs_start and lost, item.spared or waited
             item.state, item.suspect = "moving", item.suspect or (costs and item.starts >= MAX_STARTS - 1)
             if costs and item.starts >= MAX_STARTS:
                 actions.append(FailLost(item.n, f"worker_lost ({event.reason})"))
@@ -313,9 +314,9 @@ class Pool:
         if place is None:
             return []
         place.retiring = self._any_retires = True
-        if not place.holding:
+        if place.empty:
             self._suspects.give_up(place)
-        actions: list[Action] = []
+        actions = self.ahead.recall(event.worker)
         for item in self.items.values():
             # What waits there is taken up elsewhere, without losing a start; what runs may end first.
             if item.worker == event.worker and item.state == "waiting":
@@ -328,7 +329,7 @@ class Pool:
 
     def _homegoers(self) -> list[Action]:
         """Send retiring workers home that have nothing left, and forget them."""
-        ready = [worker for worker, place in self.places.items() if place.retiring and not place.holding]
+        ready = [worker for worker, place in self.places.items() if place.retiring and place.empty]
         busy = {item.worker for item in self.items.values() if item.worker in ready} if ready else set()
         done = [worker for worker in ready if worker not in busy]
         for worker in done:
@@ -342,18 +343,13 @@ class Pool:
     # --- choosing --------------------------------------------------------------------------------------------------
 
     def _fill(self, now: int) -> list[Action]:
-        while self._later and self._later[0][0] <= now:
-            _, n = heapq.heappop(self._later)
-            item = self.items.get(n)
-            if item is not None and item.state == "later":
-                self._make_ready(item, 0, now)
         actions: list[Action] = []
         for place in self.places.values():
             while place.wanting and place.free > 0 and not self._full():
                 n = place.wanting.popleft()
                 item = self.items.get(n)
                 if item is not None and item.state == "waiting":
-                    item.state = "active"
+                    item.state, item.since = "active", now
                     place.holding.add(n)
                     actions.append(GrantSlot(n))
         if self._full():
@@ -365,6 +361,8 @@ class Pool:
                     return actions
         while (roomy := self._roomiest()) is not None and (item := self._order.next()) is not None:
             actions.append(self._claim(item, roomy))
+        for item, worker in self.ahead.claims(self.most, now):
+            actions.append(self._claim(item, worker))
         return actions
 
     def _full(self) -> bool:
@@ -373,7 +371,8 @@ class Pool:
     def _claim(self, item: Item, worker: str) -> Claim:
         item.state, item.worker = "claiming", worker
         self.groups[item.group].active += 1
-        self.places[worker].holding.add(item.n)
+        if item.n not in self.places[worker].ahead:
+            self.places[worker].holding.add(item.n)
         self._order.offer(item.group)
         return Claim(item.n, worker)
 
@@ -390,10 +389,12 @@ class Pool:
         item = self.items.get(n)
         return item if item is not None and item.generation == generation else None
 
-    def _free(self, item: Item) -> None:
+    def _free(self, item: Item, now: int) -> None:
         if item.worker in self.places:
             place = self.places[item.worker]
+            place.ahead.pop(item.n, None)
             place.holding.discard(item.n)
             self._suspects.free(place, item.n)
             if item.n in place.wanting:
                 place.wanting.remove(item.n)
+            self.ahead.promote(place, now)

@@ -47,7 +47,6 @@ class WorkLoaded:
     starts: int
     worker: str | None
     priority: int
-    ready_at: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,10 +97,9 @@ class NotHeld:
 
 @dataclass(frozen=True, slots=True)
 class Requeued:
-    """The item is ``ready`` again in the journal, from ``ready_at`` (ms) on."""
+    """The item is ``ready`` again in the journal."""
 
     n: int
-    ready_at: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +182,7 @@ class Reopening:
 
 @dataclass(frozen=True, slots=True)
 class Tick:
-    """Time has passed."""
+    """Time has passed while runs wait in a worker for their first slot."""
 
 
 Event = (
@@ -258,10 +256,19 @@ class HoldRun:
 
 
 @dataclass(frozen=True, slots=True)
+class Recall:
+    """Tell the worker to hand back, unstarted, the runs that still wait there for their first slot."""
+
+    worker: str
+
+
+@dataclass(frozen=True, slots=True)
 class SendHome:
     """The retiring worker has nothing left: tell it goodbye."""
 
     worker: str
 
 
-Action = SendHome | HoldRun | Claim | GrantSlot | Requeue | FailLost | TellSettled | CancelWork | AllParked
+Action = (
+    SendHome | Recall | HoldRun | Claim | GrantSlot | Requeue | FailLost | TellSettled | CancelWork | AllParked
+)  # fmt: skip

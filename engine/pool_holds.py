@@ -89,4 +89,4 @@ class Parking:
     @property
     def over(self) -> bool:
         """Whether no run holds a slot any more: nothing is in a stage, and nothing can enter one."""
-        return not any(place.holding for place in self._places.values())
+        return all(place.empty for place in self._places.values())

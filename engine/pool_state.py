@@ -13,7 +13,7 @@ MAX_STARTS = 3
 GroupKey = tuple[int, int, int]
 #: ``moving``: a journal write that decides its next state is under way. ``retained``: leased under an older epoch.
 #: ``held``: ready in the journal, but a person holds it back.
-ItemState = Literal["ready", "held", "later", "claiming", "active", "waiting", "retained", "moving"]
+ItemState = Literal["ready", "held", "claiming", "active", "waiting", "retained", "moving"]
 
 
 @dataclass(slots=True)
@@ -31,6 +31,11 @@ class Item:
     #: One more lost worker and it fails. It may be what kills workers, so it gets its last start alone in one. Not
     #: sooner: one worker that is killed by accident must not make the long runs it had go one by one.
     suspect: bool = False
+    #: When it took its slot, in ms.
+    since: int = 0
+    #: It lost a worker while it still waited there for a slot, and no start. That happens once: in a race nobody sees,
+    #: it had begun and was what killed the worker.
+    spared: bool = False
 
 
 @dataclass(slots=True)
@@ -38,6 +43,7 @@ class Group:
     """Unsettled members, those of them that are ready (a heap), and how many are active.
 
     ``failed``: members that have failed; they can be tried again while the call waits for the others.
+    ``pace_ms``: how long a member holds a slot, over the last of those ``measured``.
     """
 
     limit: int
@@ -48,17 +54,29 @@ class Group:
     offered: bool = False
     closed: bool = False
     told: bool = False
+    pace_ms: float = 0.0
+    measured: int = 0
 
 
 @dataclass(slots=True)
 class Place:
-    """One worker: its slots, which runs hold one, which want theirs back."""
+    """One worker: its slots, which runs hold one, which want theirs back, which wait there for their first.
+
+    ``ahead``: when each was claimed, in ms, in order. ``recalled``: those are on their way back.
+    """
 
     slots: int
     holding: set[int] = field(default_factory=set)
     wanting: deque[int] = field(default_factory=deque)
+    ahead: dict[int, int] = field(default_factory=dict)
+    recalled: bool = False
     retiring: bool = False
     reserved_for: int | None = None
+
+    @property
+    def closed(self) -> bool:
+        """Whether nothing new is to come here."""
+        return self.retiring or self.recalled or self.reserved_for is not None
 
     @property
     def free(self) -> int:
@@ -66,3 +84,8 @@ class Place:
         if self.retiring or self.reserved_for is not None:
             return 0
         return self.slots - len(self.holding)
+
+    @property
+    def empty(self) -> bool:
+        """Whether no run holds a slot here or waits for its first."""
+        return not self.holding and not self.ahead

@@ -48,7 +48,7 @@ class Suspects:
         """
         self._reserve()
         for worker, place in self._places.items():
-            if place.reserved_for is None or place.holding:
+            if place.reserved_for is None or not place.empty:
                 continue
             if place.retiring:
                 self.give_up(place)

@@ -48,10 +48,10 @@ class Retrying:
                 )
             )
             for work in await self._reader.ready_below(self._run, sorted(done)):
-                feed(WorkLoaded(work.n, work.parent, work.state, work.generation, 0, None, work.priority, 0))
+                feed(WorkLoaded(work.n, work.parent, work.state, work.generation, 0, None, work.priority))
         finally:
             for n in able:
-                feed(Requeued(n, 0) if n in done else Settled(n, failed=True))
+                feed(Requeued(n) if n in done else Settled(n, failed=True))
         rest = f"; {_children(left)} only once the run has ended: what waited has gone on" if left else ""
         return f"{_children(len(done))} tried again{rest}"
 

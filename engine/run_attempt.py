@@ -53,7 +53,7 @@ async def _complete(attempt: Attempt, text: str) -> None:
     await attempt.settle()
     await attempt.slot.acquire()
     faults.fault("worker.returned")
-    await attempt.record(
+    await attempt.end(
         wire.CompleteRun(req=attempt.around.channel.next_req(), n=attempt.n, generation=attempt.generation, result=text)
     )
 
@@ -62,7 +62,7 @@ async def _fail(attempt: Attempt, error: BaseException) -> None:
     failure = describe(error)
     attempt.log(failure["traceback"])
     try:
-        await attempt.record(
+        await attempt.end(
             wire.FailRun(
                 req=attempt.around.channel.next_req(),
                 n=attempt.n,

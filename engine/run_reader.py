@@ -216,7 +216,7 @@ class RunReader:
             stamp=row.changed,
             prompts=tuple(prompt_note(prompt) for prompt in asked[:PROMPTS_NOTED]),
             holds=tuple(
-                HoldView(hold.scope, hold.name, hold.who, hold.why, 0, 0)
+                HoldView(hold.scope, hold.name, hold.who, hold.why, 0, 0, hold.cut)
                 for hold in (await reader.holds(row.number))[:HOLDS_SHOWN]
             ),
             usage=tuple(UsageView(name, used) for name, used in (await reader.usage(row.number)).items()),

@@ -100,16 +100,7 @@ def begin(takeover: Takeover, dispatcher: Dispatcher) -> None:
         if item.worker is not None and item.state != "ready":
             dispatcher.tokens[item.n] = Token(item.n, item.generation, item.worker, item.epoch)
         dispatcher.feed(
-            WorkLoaded(
-                item.n,
-                item.parent,
-                item.state,
-                item.generation,
-                item.starts,
-                item.worker,
-                item.priority,
-                item.ready_at,
-            )
+            WorkLoaded(item.n, item.parent, item.state, item.generation, item.starts, item.worker, item.priority)
         )
     for worker in sorted(takeover.gone):
         costs = not takeover.everything_gone

@@ -143,7 +143,8 @@ class ActiveView:
 class HoldView:
     """What is held back inside the run: a ``stage`` by name, a ``worker`` by place, a ``child`` by number.
 
-    ``parked`` runs stand at a stage boundary because of it, ``active`` ones have not got there yet.
+    ``parked`` runs stand at a stage boundary because of it, ``active`` ones have not got there yet. ``cut``: it is a
+    stop, which does not wait for them longer than the grace.
     """
 
     scope: HoldScope
@@ -152,6 +153,7 @@ class HoldView:
     why: str | None
     parked: int
     active: int
+    cut: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -107,13 +107,12 @@ class CommitStage(Message, tag="commit", omit_defaults=True):
 
 
 class Charge(Message, tag="charge"):
-    """Bill what the run has used, once under its key; ``payload`` is a JSON object."""
+    """Bill what the run has used, once under its key."""
 
     req: int
     n: int
     generation: int
     key: str
-    payload: str
     amounts: dict[str, int | float]
 
 
@@ -223,11 +222,12 @@ class Adopted(Message, tag="adopted"):
 
 
 class Abandon(Message, tag="abandon"):
-    """A held attempt is not wanted any more."""
+    """A held attempt is not wanted any more; with ``stage``, only if it is in that stage."""
 
     n: int
     generation: int
     reason: str
+    stage: str = ""
 
 
 class Recorded(Message, tag="recorded"):
@@ -279,6 +279,10 @@ class HoldRun(Message, tag="hold_run"):
     held: bool
 
 
+class Recall(Message, tag="recall"):
+    """Hand back, as dropped, the attempts that still wait for their first slot."""
+
+
 class Goodbye(Message, tag="goodbye"):
     """Nothing is left to do: exit."""
 
@@ -287,7 +291,7 @@ AnyMessage = (
     WorkerHello | HeartbeatHello | Heartbeat | EnqueueChildren | OpenGroup | CommitStage | Charge | CompleteRun
     | FailRun | BlockRun | GiveSlot | WantSlot | Parked | Dropped | Spent | Activity | AboutMessages
     | Welcome | Assign | Adopted | Abandon | Recorded | NotRecorded | GroupSettled | Grant | ControlNow | HoldRun
-    | Goodbye | ClientHello | Subscribe | Seen | ControlRequest | ControlAnswer | SummaryNews
+    | Recall | Goodbye | ClientHello | Subscribe | Seen | ControlRequest | ControlAnswer | SummaryNews
     | LimitMessage | PromptMessage
 )  # fmt: skip
 _FRAME = msgspec.json.Decoder(list[AnyMessage])

@@ -10,6 +10,7 @@ import asyncio
 import logging
 import os
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from .header import WorkerSettings
 from .heartbeat import EXIT_ORPHANED, HeartbeatThread
 from .identity import ProcessIdentity
 from .run_attempt import run_attempt
+from .seats import Seats
 from .threads import Threads, settle_in, watch_children_without_threads
 
 log = logging.getLogger("poolboard")
@@ -42,6 +44,7 @@ class Worker:
         self._folder = RunFolder(Path(settings.header.folder))
         self._channel = Channel(self._on_message, self._on_lost)
         self._gate = Gate()
+        self._seats = Seats(settings.header.slots)
         self._around = Surroundings(
             settings.run_id,
             settings.number,
@@ -50,10 +53,11 @@ class Worker:
             self._channel,
             reader,
             self._gate,
+            self._seats,
             asyncio.get_running_loop(),
         )
         self._threads = Threads(settings.header.slots * 4 + SPARE_THREADS)
-        self._attempts: dict[int, tuple[Attempt, asyncio.Task[None]]] = {}
+        self._attempts: dict[int, tuple[Attempt, asyncio.Task[None] | None]] = {}
         self._epoch = settings.epoch
         self._socket: str | None = settings.socket
         self._done = asyncio.Event()
@@ -105,9 +109,16 @@ class Worker:
             case wire.ControlNow():
                 self._gate.set(running=message.state == "running", stages=message.stages)
                 self._threads.allow(message.slots * 4 + SPARE_THREADS)
+                if message.state != "running":
+                    self._hand_back(self._seats.empty())
+                self._seats.resize(message.slots)
+            case wire.Recall():
+                self._hand_back(self._seats.empty())
             case wire.HoldRun():
                 if attempt := self._held(message.n, message.generation):
                     attempt.hold(message.held)
+                    if message.held and self._seats.give_up(message.n):
+                        self._hand_back([message.n])
             case wire.Welcome():
                 self._epoch = message.epoch
                 self._channel.welcomed()
@@ -116,8 +127,10 @@ class Worker:
                     attempt.epoch = message.epoch
                     attempt.restate()
             case wire.Abandon():
-                if self._held(message.n, message.generation):
-                    self._attempts[message.n][1].cancel()
+                attempt = self._held(message.n, message.generation)
+                if attempt is not None and (not message.stage or attempt.is_in(message.stage)):
+                    attempt.abandoned = True
+                    self._abandon(message.n)
             case wire_messages.HandMessages():
                 if attempt := self._held(message.n, message.generation):
                     attempt.mailbox().hand(message.letters, more=message.more)
@@ -140,14 +153,33 @@ class Worker:
 
     def _start(self, assign: wire.Assign) -> None:
         attempt = Attempt(self._around, assign)
-        old = self._attempts.pop(assign.n, None)
-        if old is not None:
-            old[1].cancel()
-        task = asyncio.create_task(run_attempt(attempt, assign.workflow, self._module.workflows, self._threads))
-        self._attempts[assign.n] = (attempt, task)
+        if assign.n in self._attempts:
+            self._abandon(assign.n)
+        self._attempts[assign.n] = (attempt, None)
+        self._seats.arrive(assign.n, partial(self._begin, attempt, assign.workflow))
+
+    def _begin(self, attempt: Attempt, workflow: str) -> None:
+        attempt.slot.open()
+        task = asyncio.create_task(run_attempt(attempt, workflow, self._module.workflows, self._threads))
+        self._attempts[attempt.n] = (attempt, task)
         task.add_done_callback(lambda ended: self._forget(attempt, ended))
 
+    def _abandon(self, n: int) -> None:
+        _, task = self._attempts[n]
+        if task is not None:
+            task.cancel()
+        elif self._seats.give_up(n):
+            self._hand_back([n])
+
+    def _hand_back(self, unstarted: list[int]) -> None:
+        """Let go of runs that wait for their first slot: nothing of them was done."""
+        for n in unstarted:
+            attempt, _ = self._attempts.pop(n)
+            attempt.close()
+            self._channel.tell(wire.Dropped(n=n, generation=attempt.generation))
+
     def _forget(self, attempt: Attempt, task: asyncio.Task[None]) -> None:
+        attempt.slot.leave()  # a task that is cancelled before its first step closes nothing
         held = self._attempts.get(attempt.n)
         if held is not None and held[0] is attempt:
             del self._attempts[attempt.n]
@@ -158,6 +190,7 @@ class Worker:
 
     def _on_lost(self) -> None:
         self._socket = None
+        self._hand_back(self._seats.empty())  # a successor finds them not held, and gives their starts back
         if not self._done.is_set() and (self._search is None or self._search.done()):
             self._search = asyncio.create_task(self._find_successor())
 

@@ -104,9 +104,8 @@ class WorkerDesk:
         token = self._dispatcher.token(message.n, message.generation)
         if token is None:
             return _fence(peer, message.req)
-        checkpoint = Checkpoint(message.key, "", message.payload, 0, 0, 0.0)
         self._add(
-            partial(queue.charge, token=token, checkpoint=checkpoint, amounts=message.amounts),
+            partial(queue.charge, token=token, key=message.key, amounts=message.amounts),
             partial(self._charged, peer, message.req),
         )
         return None
@@ -192,7 +191,7 @@ class WorkerDesk:
         fatal_unless_refused(result)
         if self._dispatcher.tokens.get(token.n) is token:
             del self._dispatcher.tokens[token.n]
-        self._dispatcher.feed(Requeued(token.n, 0))
+        self._dispatcher.feed(Requeued(token.n))
 
 
 def _fence(peer: Peer, req: int) -> None:

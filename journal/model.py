@@ -247,13 +247,17 @@ class StageRow:
 
 @dataclass(frozen=True, slots=True)
 class HoldRow:
-    """What is held back inside a run: ``name`` is a child's n, a stage's name or a worker's place, by ``scope``."""
+    """What is held back inside a run: ``name`` is a child's n, a stage's name or a worker's place, by ``scope``.
+
+    ``cut``: what ran there was to be cut off.
+    """
 
     scope: HoldScope
     name: str
     who: str | None
     why: str | None
     at: int
+    cut: bool = False
 
 
 @dataclass(frozen=True, slots=True)

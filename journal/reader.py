@@ -262,8 +262,12 @@ class Reader:
 
     async def holds(self, run: int) -> list[HoldRow]:
         """Return what is held back in the run; whole, a coordinator needs them all."""
-        rows = await self._rows("SELECT scope, name, who, why, at FROM holds WHERE run = ? ORDER BY scope, at", (run,))
-        return [HoldRow(*row) for row in rows]
+        rows = await self._rows(
+            "SELECT scope, name, who, why, at, cuts.run FROM holds LEFT JOIN cuts USING (run, scope, name) "
+            "WHERE holds.run = ? ORDER BY scope, at",
+            (run,),
+        )
+        return [HoldRow(scope, name, who, why, at, cut is not None) for scope, name, who, why, at, cut in rows]
 
     async def usage(self, run: int, n: int = 0) -> dict[str, int | float]:
         """Return what a work item and everything below it have used; the root's is the run's."""

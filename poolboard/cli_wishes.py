@@ -114,20 +114,28 @@ def stop(
     runs: Runs = None,
     older_than: OlderThan = None,
     name: Name = None,
+    child: Child = None,
+    stage: Stage = None,
+    worker: Worker = None,
     now: Annotated[bool, typer.Option("--now", help="Give running stages no time to end.")] = False,
     why: Why = None,
     yes: Yes = False,
     journal: Journal = None,
     as_json: Json = False,
 ) -> Deed:
-    """Start no new stage, end the running ones, keep everything recorded; the run stays resumable."""
+    """Start no new stage, end the running ones, keep everything recorded; the run stays resumable.
+
+    Or a part of live runs only: what runs there parks, and what still runs after the grace is cut off and done anew
+    once `resume` with the same option lets it go on.
+    """
 
     def act() -> int:
-        from poolboard import wishes
+        from poolboard import parts, wishes
         from poolboard.selection import Selection
 
         selection = Selection.of(runs, False, older_than, name)
-        return wishes.fulfil(journal, selection, wishes.stop(why, now=now), yes=yes, as_json=as_json)
+        wish = wishes.stop(why, parts.of(selection, child, stage, worker), now=now)
+        return wishes.fulfil(journal, selection, wish, yes=yes, as_json=as_json)
 
     return act
 

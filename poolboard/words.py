@@ -98,7 +98,7 @@ def status(summary: Summary) -> Iterator[str]:
     for hold in summary.holds:
         by = f" by {shown(hold.by)}" if hold.by else ""
         why = f": {shown(hold.why)}" if hold.why else ""
-        state = "drained" if hold.scope == "worker" else "paused"
+        state = "stopped" if hold.cut else "drained" if hold.scope == "worker" else "paused"
         left = f", {hold.active} not there yet" if hold.active else ""
         yield f"held         {hold.scope} {shown(hold.name)} {state}{by}, {hold.parked} parked{left}{why}"
     for usage in summary.usage:

@@ -425,8 +425,8 @@ def test_a_terminal_that_knows_only_ascii_still_gets_its_text(poolboard: Poolboa
     ("number", "code"),
     [
         (signal.SIGINT, exit_codes.INTERRUPTED),
-        (signal.SIGTERM, exit_codes.TERMINATED),
-        (signal.SIGHUP, exit_codes.HANGUP),
+        pytest.param(signal.SIGTERM, exit_codes.TERMINATED, marks=pytest.mark.slow),
+        pytest.param(signal.SIGHUP, exit_codes.HANGUP, marks=pytest.mark.slow),
     ],
 )
 def test_who_leaves_a_headless_run_is_told_how_to_come_back(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +29,7 @@ def table(head: str) -> list[list[str]]:
     return [[cell.strip() for cell in row.strip().strip("|").split("|")] for row in rows]
 
 
+@cache
 def commands() -> dict[str, set[str]]:
     """Return every command, those of a group by two words, and its long options."""
     leaves: dict[str, Any] = {}

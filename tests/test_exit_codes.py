@@ -128,7 +128,11 @@ def test_b58_a_stopped_run_and_a_crashed_one_end_with_three(
 
 @pytest.mark.parametrize(
     ("number", "code"),
-    [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)],
+    [
+        pytest.param(signal.SIGINT, 130, marks=pytest.mark.slow),
+        (signal.SIGTERM, 143),
+        pytest.param(signal.SIGHUP, 129, marks=pytest.mark.slow),
+    ],
 )
 def test_a_signal_ends_the_command_with_its_own_status_and_leaves_the_run(
     poolboard: Poolboard, words: Callable[[str], list[str]], number: signal.Signals, code: int

@@ -18,6 +18,7 @@ class Situation:
     ``root``: this is the first screen, leaving it ends the dashboard. ``workers``: how many the run has or is to get.
     ``view``: the tab in front. ``searched``: something is looked for in the log.
     ``ranging``: moving the cursor marks. ``guest``: they sit at a browser, not at this machine.
+    ``reading``: there is a run, but nothing of it has been read yet.
     """
 
     run: RunView | None = None
@@ -30,6 +31,7 @@ class Situation:
     searched: bool = False
     ranging: bool = False
     guest: bool = False
+    reading: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -115,7 +115,7 @@ ACTIONS: Final[tuple[Action, ...]] = (
     Action("view_7", "7", "limits", "show the limits, who has them and who waits", ("board",), call="view(7)"),
     Action("view_8", "8", "prompts", "show the questions that wait for a person", ("board",), call="view(8)"),
     Action("view_9", "9", "messages", "show messages, and what became of them", ("board",), call="view(9)"),
-    Action("answer", "a", "answer", "answer what the run asks", _LISTS, reason=no_answer),
+    Action("answer", "a", "answer", "answer what the run asks", _LISTS, rank=0, reason=no_answer),
     Action(
         "change_limit",
         "e",

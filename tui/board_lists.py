@@ -18,13 +18,14 @@ from .event_log import EventLog
 from .failure_list import FAILURE_COLUMNS, FAILURE_SHAPE
 from .failures import FailureGroup, Failures
 from .limit_list import LIMIT_COLUMNS, LIMIT_SHAPE, LimitLine, limit_lines
-from .line import Line, Piece, Sides
+from .line import Line, Piece, Sides, fitting, taken
 from .list_line import list_line
 from .message_board import MessageBoard
 from .prompt_list import PROMPT_COLUMNS, PROMPT_SHAPE
 from .query import Query
 from .rows import Rows
 from .stage_list import STAGE_SHAPE, stage_columns
+from .tab_line import Tab, fit_tabs
 from .table import Table
 from .timeline_view import TimelineView
 from .units import count
@@ -34,6 +35,8 @@ View = Literal["children", "failures", "workers", "slots", "timeline", "journal"
 VIEWS: Final[tuple[View, ...]] = get_args(View)
 #: Tabs of what most runs have none of: they are named once there is something in them.
 _RARE: Final[frozenset[View]] = frozenset({"limits", "prompts"})
+#: Tabs that call for a look once there is something in them.
+_CALLING: Final[dict[View, str]] = {"failures": "$state-failed", "prompts": "bold $state-asking"}
 _RATES_KEPT: Final = 60
 _READING: Final = ("", "Reading the journal…")
 
@@ -230,22 +233,20 @@ class BoardLists(Vertical):
             "limits": len(self.limits),
             "prompts": self._asking,
         }
-        title: list[Piece] = []
-        for place, name in enumerate(VIEWS):
-            here = name == self.view
-            if name in _RARE and not amounts[name] and not here:
-                continue
-            style, keep = ("bold $foreground underline", 9) if here else ("$quiet", 6 - place)
-            if name == "failures" and amounts[name] and not here:
-                style = "$state-failed"
-            if name == "prompts" and amounts[name] and not here:
-                style, keep = "bold $state-asking", 8
-            action = f"view_{place + 1}"
-            title.append(Piece(str(place + 1), "bold $primary", keep, action))
-            title.append(Piece(" ", "", keep, action, glued=True))
-            amount = f" {count(amounts[name])}" if name in amounts else ""
-            title.append(Piece(f"{name}{amount}", style, keep, action, glued=True))
-        return Sides(title, self._right(amounts["children"]))
+        named = [name for name in VIEWS if name not in _RARE or amounts[name] or name == self.view]
+        tabs = [self._tab(name, amounts.get(name)) for name in named]
+        spare = cells - sum(tab.cells + 2 for tab in tabs)
+        right = fitting(self._right(amounts["children"]), max(spare, cells // 3))
+        room = cells - taken(right) - 2 if right else cells
+        calling = named.index("prompts") if self._asking else None
+        return Sides(fit_tabs(tabs, named.index(self.view), room, ascii=self._ascii, calling=calling), right)
+
+    def _tab(self, name: View, amount: int | None) -> Tab:
+        key = str(VIEWS.index(name) + 1)
+        style = (
+            "bold $foreground underline" if name == self.view else _CALLING.get(name, "$quiet") if amount else "$quiet"
+        )
+        return Tab(key, name if amount is None else f"{name} {count(amount)}", style, f"view_{key}")
 
     def _right(self, children: int) -> Sequence[Piece]:
         if self.view == "journal":
@@ -259,11 +260,9 @@ class BoardLists(Vertical):
             words = f"{failed} failed in {groups} ways" if len(self.failures) != 1 else f"{failed} failed in one way"
             return [Piece(words, "$quiet", 7), Piece("1 marks what failed first", "$quiet", 2)]
         if self.view != "children":
-            return list_line([], self.front.rows, "", ascii=self._ascii, ranging=self.front.ranging).right
+            return list_line([], self.front, "").right
         note = "reading…" if self.still_reading and children else ""
-        table = self.children_table
-        ranging = table.ranging
-        return list_line([], table.rows, self.filter_text, ascii=self._ascii, note=note, ranging=ranging).right
+        return list_line([], self.children_table, self.filter_text, note=note).right
 
     def _nothing(self) -> tuple[str, ...]:
         if self._filters.get("children"):

@@ -199,6 +199,7 @@ class BoardScreen(BoardKeys):
             root=self.session.home == self.run_id,
             workers=self._wish.count(self._workers_shown, self.session.clock.steady_s()),
             view=self._lists.view,
+            reading=self.summary is None,
         )
 
     # -- what the person does

@@ -74,6 +74,12 @@ CHILD_SHAPE: Final[Shape[ChildRow]] = Shape(
         by_name("error", lambda row: fingerprint(row.error) if row.error else _SOUND),
         by_name("worker", lambda row: row.worker or "no worker"),
     ),
+    sized={
+        "label": lambda row: "  " * min(row.depth - 1, 4) + row.label,
+        "stage": lambda row: row.stage or "",
+        "workflow": lambda row: row.workflow,
+        "worker": lambda row: row.worker or "",
+    },
 )
 
 
@@ -178,7 +184,7 @@ CHILD_COLUMNS: Final[tuple[Column[ChildRow], ...]] = (
     Column(
         "error",
         "error",
-        lambda row, _: Cell(row.error or "", "failed"),
+        lambda row, _: Cell(without_stage(row.error or "", row.stage), "failed"),
         18,
         flex=3,
         keep=4,
@@ -186,6 +192,11 @@ CHILD_COLUMNS: Final[tuple[Column[ChildRow], ...]] = (
         told=1,
     ),
 )
+
+
+def without_stage(error: str, stage: str | None) -> str:
+    """Return an error without the name of its stage where that is told beside it."""
+    return error.removeprefix(f"stage {stage}: ") if stage else error
 
 
 def _took_text(row: ChildRow, look: Look) -> str:

@@ -119,8 +119,8 @@ class ChildScreen(ChildLogKeys):
         left = [
             Piece(f"{self._short_id} ›" if not self.session.ascii else f"{self._short_id} >", "$quiet", 3, "back"),
             Piece(f"{mark.sign(self.session.ascii)} {mark.word}", f"bold $state-{mark.tone}", 9),
-            Piece(row.label, "bold", 8, elastic=True),
-            Piece(f"#{row.n}", "$quiet", 6),
+            Piece(row.label, "bold", 8, elastic=True, least=8),
+            Piece(f"#{row.n}", "$quiet", 9),  # labels may be alike: the number says which child it is
             Piece(row.workflow, "$quiet", 4),
         ]
         seconds = took_s(row, self.session.clock.wall_ms() if is_live(row) else None)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Generic, NamedTuple, TypeVar
 
 from .shape import SortBy
@@ -82,12 +82,15 @@ class Placed(NamedTuple, Generic[R]):
     width: int
 
 
-def place(columns: Sequence[Column[R]], cells: int) -> list[Placed[R]]:
-    """Return the columns that fit into ``cells`` between the margins; at least one always stays."""
+def place(columns: Sequence[Column[R]], cells: int, longest: Mapping[str, int] | None = None) -> list[Placed[R]]:
+    """Return the columns that fit into ``cells`` between the margins; at least one always stays.
+
+    ``longest``: by column, the characters of its longest text; such a column gets no more room than that.
+    """
     room = cells - LEFT - RIGHT
-    kept = list(columns)
+    kept = [_sized(column, longest[column.id]) if longest and column.id in longest else column for column in columns]
     while len(kept) > 1 and _least(kept) > room:
-        kept.remove(min(kept, key=lambda column: (column.keep, -columns.index(column))))
+        del kept[min(range(len(kept)), key=lambda index: (kept[index].keep, -index))]
     widths = _spread(kept, max(0, room - _least(kept)))
     placed, x = [], LEFT
     for column, wide in zip(kept, widths, strict=True):
@@ -95,6 +98,12 @@ def place(columns: Sequence[Column[R]], cells: int) -> list[Placed[R]]:
         placed.append(Placed(column, x, wide))
         x += wide + GAP
     return placed
+
+
+def _sized(column: Column[R], longest: int) -> Column[R]:
+    """Return the column as wide as its texts ask for; as it is where they may ask for more than it gets."""
+    most = max(longest, len(column.title) + 1)  # the arrow of the order stands behind the title
+    return replace(column, width=min(column.width, most), most=min(column.most, most))
 
 
 def _least(columns: Sequence[Column[R]]) -> int:

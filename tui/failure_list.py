@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from typing import Final
 
+from .child_list import without_stage
 from .columns import Cell, Column, Look
 from .failures import FailureGroup
 from .shape import Shape
 from .units import clock_time, count
 
 FAILURE_SHAPE: Final[Shape[FailureGroup]] = Shape(
-    key=lambda row: row.id, text=lambda row: row.words, fields={}, kinds={}, live=lambda row: False
+    key=lambda row: row.id,
+    text=lambda row: row.words,
+    fields={},
+    kinds={},
+    live=lambda row: False,
+    sized={"stage": lambda row: row.first.stage or "", "first": lambda row: f"#{row.first.n} {row.first.label}"},
 )
 
 
@@ -26,6 +32,10 @@ def _glyph(row: FailureGroup, look: Look) -> Cell:
     return Cell("x" if look.ascii else "✗", "failed")
 
 
+def _words(row: FailureGroup, look: Look) -> Cell:
+    return Cell(without_stage(row.words, row.first.stage))
+
+
 FAILURE_COLUMNS: Final[tuple[Column[FailureGroup], ...]] = (
     Column("glyph", "", _glyph, 1, keep=8),
     Column(
@@ -38,7 +48,17 @@ FAILURE_COLUMNS: Final[tuple[Column[FailureGroup], ...]] = (
         sort=lambda row, _: row.failed,
         down=True,
     ),
-    Column("words", "error", lambda row, _: Cell(row.words), 24, flex=6, keep=9, sort=lambda row, _: row.words),
+    Column(
+        "stage",
+        "stage",
+        lambda row, _: Cell(row.first.stage or "", "quiet"),
+        12,
+        flex=1,
+        most=24,
+        keep=6,
+        sort=lambda row, _: row.first.stage or "",
+    ),
+    Column("words", "error", _words, 32, flex=6, keep=9, sort=lambda row, _: row.words),
     Column(
         "first",
         "first child",

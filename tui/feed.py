@@ -83,12 +83,13 @@ class Feed:
         await self._for_ever(follow)
 
     async def _children(self, run_id: str, cursor: Cursor) -> Cursor:
+        more = False
         while True:
             page = await self._monitor.children(run_id, cursor, _PAGE)
-            if page.rows:
+            if page.rows or more:  # an empty last page, too: it says that all has been read
                 self._post(ChildrenRead(page.rows, page.more))
-            cursor = page.cursor
-            if not page.more:
+            cursor, more = page.cursor, page.more
+            if not more:
                 return cursor
             await asyncio.sleep(0)  # keys first: a long first load must not hold the loop
 

@@ -21,7 +21,7 @@ class Piece(NamedTuple):
     """Some words: ``style`` is a Textual style, ``keep`` says how long it stays (0 leaves first).
 
     ``glued`` pieces follow the one before without a gap: a bar is drawn from them. An ``elastic`` piece is cut in its
-    middle before any other has to leave.
+    middle before any other has to leave, but not below ``least`` cells.
     """
 
     text: str
@@ -30,6 +30,7 @@ class Piece(NamedTuple):
     action: str | None = None
     glued: bool = False
     elastic: bool = False
+    least: int = _READABLE
 
 
 class Sides(NamedTuple):
@@ -64,6 +65,19 @@ def lay_out(sides: Sides, cells: int, gap: int = 2) -> list[Laid]:
     return laid + _row(right, max(after, cells - _wanted([], right, gap)), cells, gap)
 
 
+def fitting(pieces: Sequence[Piece], cells: int, gap: int = 2) -> list[Piece]:
+    """Return the pieces of one end that fit into ``cells``, at least one; the least wanted left out."""
+    kept = list(pieces)
+    while taken(kept, gap) > cells and (least := _least(kept, [])) is not None:
+        kept = [one for one in kept if not any(one is other for other in least)]
+    return kept
+
+
+def taken(pieces: Sequence[Piece], gap: int = 2) -> int:
+    """Return how many cells these pieces take, as they are shown."""
+    return _wanted([one._replace(text=visible(one.text)) for one in pieces if one.text], [], gap)
+
+
 def _least(left: Sequence[Piece], right: Sequence[Piece]) -> list[Piece] | None:
     """Return the piece that matters least, with what is glued to it; None once a single one is left."""
     groups: list[list[Piece]] = []
@@ -79,7 +93,7 @@ def _squeeze(pieces: list[Piece], over: int) -> None:
     """Take cells from elastic pieces, as far as they stay readable."""
     for index, piece in enumerate(pieces):
         if piece.elastic and over > 0:
-            shorter = clip_middle(piece.text, max(_READABLE, width(piece.text) - over))
+            shorter = clip_middle(piece.text, max(piece.least, width(piece.text) - over))
             over -= width(piece.text) - width(shorter)
             pieces[index] = piece._replace(text=shorter)
 

@@ -49,6 +49,7 @@ class PaintedRows(ScrollView, Generic[R], can_focus=True):
         self.picked: tuple[str, ...] | None = None
         self._placed: tuple[int, list[Placed[R]]] = (0, [])
         self._shown_columns = self.columns
+        self._longest: dict[str, int] = {}
         self._strips: dict[int, Strip] = {}  # what was painted last, by line
         self._styles: dict[str, Style] = {}  # by part; "" is the list's own
 
@@ -153,7 +154,7 @@ class PaintedRows(ScrollView, Generic[R], can_focus=True):
 
     def _columns_at(self, cells: int) -> list[Placed[R]]:
         if self._placed[0] != cells:
-            self._placed = (cells, place(self._shown_columns, cells))
+            self._placed = (cells, place(self._shown_columns, cells, self._longest))
         return self._placed[1]
 
     def _choose_columns(self) -> None:
@@ -163,7 +164,8 @@ class PaintedRows(ScrollView, Generic[R], can_focus=True):
             shown = tuple(by_id[id] for id in self.picked if id in by_id) or self.columns
         else:
             shown = tuple(column for column in self.columns if self.rows.told(column.id) >= column.told)
-        if shown != self._shown_columns:
-            self._shown_columns = shown
+        longest = self.rows.longest
+        if shown != self._shown_columns or longest != self._longest:
+            self._shown_columns, self._longest = shown, longest
             self._placed = (0, [])
             self.refresh()

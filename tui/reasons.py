@@ -17,11 +17,18 @@ _STOPPABLE: Final[frozenset[ShownStatus]] = _PAUSABLE | {"pausing", "paused", "b
 _RESUMABLE: Final[frozenset[ShownStatus]] = frozenset({"pausing", "paused", "stopped", "crashed"})
 
 
+def told(status: ShownStatus) -> str:
+    """Return a status in words."""
+    return status.replace("_", " ")
+
+
 def needs_run(situation: Situation) -> str | None:
     """Say why there is nothing to act on."""
     if situation.read_only:
         return "read-only"
-    return None if situation.run is not None else "no run is selected"
+    if situation.run is not None:
+        return None
+    return "the run is still being read" if situation.reading else "no run is selected"
 
 
 def wants_resume(situation: Situation) -> bool:
@@ -38,8 +45,8 @@ def no_pause(situation: Situation) -> str | None:
     if run.status in _PAUSABLE or run.status in ("pausing", "paused"):
         return None
     if wants_resume(situation):
-        return None if run.resumable else f"the run is {run.status} and cannot be resumed"
-    return f"the run is {run.status}"
+        return None if run.resumable else f"the run is {told(run.status)} and cannot be resumed"
+    return f"the run is {told(run.status)}"
 
 
 def no_stop(situation: Situation) -> str | None:
@@ -49,7 +56,7 @@ def no_stop(situation: Situation) -> str | None:
         return needs_run(situation)
     if run.status in _STOPPABLE:
         return None
-    return f"the run is {run.status}" + (": nothing is running" if run.status == "crashed" else "")
+    return f"the run is {told(run.status)}" + (": nothing is running" if run.status == "crashed" else "")
 
 
 def no_cancel(situation: Situation) -> str | None:
@@ -57,7 +64,7 @@ def no_cancel(situation: Situation) -> str | None:
     run = situation.run
     if run is None or situation.read_only:
         return needs_run(situation)
-    return None if run.ended_at is None else f"the run is {run.status}"
+    return None if run.ended_at is None else f"the run is {told(run.status)}"
 
 
 def no_send(situation: Situation) -> str | None:
@@ -65,7 +72,7 @@ def no_send(situation: Situation) -> str | None:
     run = situation.run
     if run is None or situation.read_only:
         return needs_run(situation)
-    return None if run.status in _PAUSABLE or run.status in ("pausing", "paused") else f"the run is {run.status}"
+    return None if run.status in _PAUSABLE or run.status in ("pausing", "paused") else f"the run is {told(run.status)}"
 
 
 def no_retry(situation: Situation) -> str | None:
@@ -76,7 +83,7 @@ def no_retry(situation: Situation) -> str | None:
     if run.status == "cancelled":
         return "the run is cancelled, which is final"
     if run.ended_at is None and run.status != "stopped":
-        return f"the run is {run.status}: possible once it has ended or is stopped"
+        return f"the run is {told(run.status)}: possible once it has ended or is stopped"
     return None if run.children.failed or run.status == "failed" else "nothing has failed"
 
 
@@ -85,7 +92,7 @@ def no_hold(situation: Situation) -> str | None:
     run = situation.run
     if run is None or situation.read_only:
         return needs_run(situation)
-    return None if run.status in _PAUSABLE or run.status in ("pausing", "paused") else f"the run is {run.status}"
+    return None if run.status in _PAUSABLE or run.status in ("pausing", "paused") else f"the run is {told(run.status)}"
 
 
 def no_more_workers(situation: Situation) -> str | None:
@@ -95,7 +102,7 @@ def no_more_workers(situation: Situation) -> str | None:
         return needs_run(situation)
     if run.status in _PAUSABLE or run.status in ("pausing", "paused"):
         return None if situation.workers < MOST_WORKERS else f"{MOST_WORKERS} is the most"
-    return f"the run is {run.status}"
+    return f"the run is {told(run.status)}"
 
 
 def no_fewer_workers(situation: Situation) -> str | None:
@@ -138,7 +145,7 @@ def no_answer(situation: Situation) -> str | None:
         return needs_run(situation)
     if not run.prompts:
         return "nothing waits for an answer"
-    return None if run.status in _PAUSABLE or run.status in ("pausing", "paused") else f"the run is {run.status}"
+    return None if run.status in _PAUSABLE or run.status in ("pausing", "paused") else f"the run is {told(run.status)}"
 
 
 def no_limit(situation: Situation) -> str | None:

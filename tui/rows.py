@@ -55,6 +55,7 @@ class Rows(Generic[R]):
         self._fold: Final[Fold[R]] = Fold()
         self._lines_changed: set[Key] = set()  # of groups whose count changed
         self._told: dict[str, set[object]] = {name: set() for name in shape.tells}
+        self._longest: dict[str, int] = dict.fromkeys(shape.sized, 0)
 
     # -- reading
 
@@ -80,6 +81,11 @@ class Rows(Generic[R]):
     def told(self, column: str) -> int:
         """Return how many different things rows ever told in a column, at most 2; never less, lest columns flicker."""
         return len(self._told[column]) if column in self._told else _MOST_TOLD
+
+    @property
+    def longest(self) -> dict[str, int]:
+        """By column, the characters of the longest text ever there; of columns that are sized by it."""
+        return dict(self._longest)
 
     def get(self, key: Key | None) -> R | None:
         """Return the row of ``key``, in view or not."""
@@ -125,11 +131,15 @@ class Rows(Generic[R]):
         changed = 0
         key_of, is_live = self.shape.key, self.shape.live
         telling = [(self._told[name], tell) for name, tell in self.shape.tells.items() if self.told(name) < _MOST_TOLD]
+        sized = list(self.shape.sized.items())
         for row in rows:
             key = key_of(row)
             if self._by_key.get(key) == row:
                 continue
             changed += 1
+            for name, text in sized:
+                if (length := len(text(row))) > self._longest[name]:
+                    self._longest[name] = length
             self._by_key[key] = row
             self._dirty.add(key)
             self._texts.pop(key, None)

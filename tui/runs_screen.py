@@ -153,9 +153,7 @@ class RunsScreen(SharingKeys):
         return Sides(left, [Piece(words, style, 9 if self._trouble else 2, elastic=True)])
 
     def _over_list(self, cells: int) -> Sides:
-        title = [Piece("All runs", "bold")]
-        ranging = self._table.ranging
-        return list_line(title, self._rows, self._filter_text, ascii=self.session.ascii, ranging=ranging)
+        return list_line([Piece("All runs", "bold")], self._table, self._filter_text)
 
     def situation(self) -> Situation:
         run = self._table.current()

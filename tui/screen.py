@@ -24,12 +24,18 @@ from .theme_screen import ThemeScreen
 Severity = Literal["information", "warning", "error"]
 
 _TOAST_CELLS: Final = 400
-#: Said once, when a person sees a screen for the first time.
-HINTS: Final[dict[Scope, str]] = {
-    "runs": "enter opens a run, / filters, ? lists every key. q leaves; what runs goes on without the screen.",
-    "board": "p pauses the run, not the screen (that is Z). 2 shows what fails and why. enter opens a child.",
-    "child": "l shows the log and follows it, { and } go from error to error, M puts all attempts into one.",
+#: Said once, when a person sees a screen for the first time: keys and what they do.
+HINTS: Final[dict[Scope, tuple[tuple[str, str], ...]]] = {
+    "runs": (("enter", "opens a run"), ("/", "filters"), ("?", "lists every key"), ("q", "leaves, what runs goes on")),
+    "board": (
+        ("p", "pauses the run"),
+        ("Z", "only the screen"),
+        ("2", "what fails and why"),
+        ("enter", "opens a child"),
+    ),
+    "child": (("l", "shows the log"), ("{ }", "go from error to error"), ("M", "puts all attempts into one")),
 }
+_HINT_S: Final = 20.0
 
 
 class PoolScreen(Screen[None]):
@@ -52,13 +58,21 @@ class PoolScreen(Screen[None]):
     def _hint(self) -> None:
         """Tell a newcomer what matters on this screen, once, and only when it is really looked at."""
         if not (self.is_current and self.session.hints) or self.size.width < 60 or self.size.height < 18:
-            return  # on a small terminal a hint would hide what it explains
-        hint = HINTS.get(self.SCOPE)
-        if hint is not None and self.session.preferences.first_time(self.SCOPE):
-            self.app.notify(hint, title="The first time here", markup=False, timeout=10)
+            return  # a small terminal has no line to spare
+        if self.SCOPE in HINTS and self.session.preferences.first_time(self.SCOPE):
+            line = self.query_one("#hint", Line)
+            line.add_class("-shown")
+            self.set_timer(_HINT_S, lambda: line.remove_class("-shown"))
+
+    def _hint_line(self, cells: int) -> Sides:
+        pieces = [Piece("first time here:", "$quiet", 1)]
+        for place, (key, words) in enumerate(HINTS.get(self.SCOPE, ())):
+            pieces += [Piece(key, "bold $accent", 9 - place), Piece(" " + words, "$accent", 9 - place, glued=True)]
+        return Sides(pieces)
 
     def key_bar(self) -> ComposeResult:
-        """Compose the key bar, always the last line."""
+        """Compose the key bar, always the last line, and the one over it for a newcomer."""
+        yield Line(self._hint_line, id="hint")
         yield Line(self._keys, id="keys", gap=2)
 
     def situation(self) -> Situation:

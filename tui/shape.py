@@ -31,7 +31,8 @@ class Shape(Generic[R]):
     """What the index must know of a row. ``text`` is searched by plain words; ``live`` rows change as time goes by.
 
     ``tells``: by column, what a row tells there, None for nothing; a column in which nothing was ever told can be left
-    out (see ``Rows.told``). ``folds``: the ways in which the list can be shown in groups.
+    out (see ``Rows.told``). ``folds``: the ways in which the list can be shown in groups. ``sized``: by column, the
+    text whose longest is all the room that the column needs.
     """
 
     key: Callable[[R], Key]
@@ -41,6 +42,7 @@ class Shape(Generic[R]):
     live: Callable[[R], bool]
     tells: Mapping[str, Callable[[R], object]] = field(default_factory=dict)
     folds: tuple[FoldBy[R], ...] = ()
+    sized: Mapping[str, Callable[[R], str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,12 @@ from .shape import Shape
 from .units import count, milliseconds, rate
 
 STAGE_SHAPE: Final[Shape[StageView]] = Shape(
-    key=lambda row: row.name, text=lambda row: row.name, fields={}, kinds={}, live=lambda row: False
+    key=lambda row: row.name,
+    text=lambda row: row.name,
+    fields={},
+    kinds={},
+    live=lambda row: False,
+    sized={"name": lambda row: row.name},
 )
 
 

@@ -43,7 +43,7 @@ async def settled_rightly(rig: Rig, children: int, steps: int, total: int) -> Su
 
 @pytest.mark.parametrize("victim", ["worker", "coordinator", "all"])
 async def test_after_a_kill_nothing_recorded_is_lost_or_done_twice(rig: Rig, victim: str) -> None:
-    """C2, C3, R11, B08, B16, B26, by who is killed: the recorded is never done again, the half done is done whole."""
+    """C2, C3, R11, by who is killed: the recorded is never done again, the half done is done whole."""
     await rig.start("squares:many", n=40, trace=str(rig.trace), steps=2, delay_s=0.05)
     summary = await rig.completed(random.randint(3, 25))
     workers = [worker.pid for worker in summary.workers]

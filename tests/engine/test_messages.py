@@ -241,6 +241,68 @@ async def test_a_stage_that_died_with_its_worker_finds_its_messages_again(rig: R
     assert await result(rig) == [[[], []]]
 
 
+async def test_a_pattern_of_stages_reaches_each_of_them_once_also_in_a_new_attempt(rig: Rig) -> None:
+    gate = rig.folder / "gate"
+    await rig.start("talk:hearers", workers=1, slots=1, gate=str(gate), trace=str(rig.trace))
+    await traced(rig, "first")
+    assert "to child-*/hear_*: 1 there now" in await say(rig, "child-*/hear_*", "all")
+    await until_messages(rig, lambda view: view.delivered == 1)
+    gate.touch()
+    await traced(rig, "second")
+    summary = await rig.until(lambda s: bool(s.workers))
+    await kill(summary.workers[0].pid)
+    async with asyncio.timeout(PATIENCE_S):
+        while rig.traces().count("second") < 2:
+            await asyncio.sleep(0.01)
+    Path(f"{gate}.2").touch()
+    assert await result(rig) == [[["all"], ["all"], []]]
+    view = await (await rig.monitor()).messages(rig.run_id)
+    assert (view.total, view.open, view.taken) == (1, 0, 1)
+    assert rig.traces().count("first") == 1
+
+
+async def test_what_is_sent_while_nobody_works_on_the_run_waits_in_the_journal_and_is_there_on_resume(rig: Rig) -> None:
+    """M1 too: sent to a child and to a stage of it while the run is stopped, taken by their next attempts."""
+    gate = rig.folder / "gate"
+    await rig.start("talk:listeners", workers=1, slots=1, gate=str(gate), trace=str(rig.trace))
+    await rig.until(lambda s: any(a.stage == "wait_for" for a in s.active))
+    monitor = await rig.monitor()
+    await monitor.stop(rig.run_id, now=True)
+    stopped = await rig.until(lambda s: s.run.status == "stopped")
+    await rig.gone()
+    told = await say(rig, "child-1/listen", "while stopped")
+    assert told.endswith(" to child-1/listen: recorded, and delivered once the run, which is stopped, goes on")
+    await say(rig, "child-*", "to all")
+    with pytest.raises(UserMistake, match="is not JSON"):
+        await monitor.send(rig.run_id, "1", "{")
+    again = await monitor.status(rig.run_id)
+    assert (again.run.status, again.run.elapsed_s) == ("stopped", stopped.run.elapsed_s)
+    assert (await monitor.messages(rig.run_id)).open == 2
+    for path in (gate, Path(f"{gate}.2")):
+        path.touch()
+    await rig.resume()
+    assert await result(rig) == [[[], ["to all"]]]
+    assert rig.traces() == ["listening:1"]  # its stage had read it before it wrote that
+    with pytest.raises(UserMistake, match="undeliverable: it has ended: it is completed"):
+        await say(rig, "1", "too late")
+    view = await monitor.messages(rig.run_id)
+    assert (view.total, view.taken, view.undeliverable) == (2, 2, 0)
+
+
+@pytest.mark.slow
+async def test_what_is_sent_to_a_crashed_run_is_taken_by_the_workers_that_outlived_its_coordinator(rig: Rig) -> None:
+    await rig.start("talk:readers", workers=1, slots=2, names=["a"], count=1, trace=str(rig.trace))
+    await rig.until(children_waiting(1))
+    summary = await rig.until(lambda s: bool(s.workers))
+    await kill(summary.coordinator.pid)
+    assert "the run, which is crashed, goes on" in await say(rig, "1", 1)
+    assert (await (await rig.monitor()).status(rig.run_id)).run.status == "crashed"
+    await try_resume(rig)
+    after = await rig.until(lambda s: bool(s.workers) or s.run.ended_at is not None)
+    assert not after.workers or after.workers[0].pid == summary.workers[0].pid
+    assert await result(rig) == [[1]]
+
+
 @pytest.mark.slow
 async def test_m13_who_sent_to_a_run_that_ended_is_told_once_also_after_a_restart(rig: Rig) -> None:
     gate = rig.folder / "gate"

@@ -20,6 +20,7 @@ from poolboard.engine.pool_events import (
     GrantSlot,
     GroupGrew,
     HoldRun,
+    Recall,
     Reopening,
     Requeue,
     Requeued,
@@ -31,6 +32,7 @@ from poolboard.engine.pool_events import (
     SlotsSet,
     SlotWanted,
     TellSettled,
+    Tick,
     WorkerJoined,
     WorkerLost,
     WorkerRetiring,
@@ -49,7 +51,7 @@ def told(pool: Pool, *events: Event) -> list[object]:
 
 def root_running(slots: int = 2) -> Pool:
     pool = Pool()
-    told(pool, WorkerJoined("a", slots), WorkLoaded(0, None, "ready", 0, 0, None, 0, 0), Claimed(0, 1, 1))
+    told(pool, WorkerJoined("a", slots), WorkLoaded(0, None, "ready", 0, 0, None, 0), Claimed(0, 1, 1))
     return pool
 
 
@@ -59,7 +61,7 @@ def grew(*numbers: int, limit: int = 100, last: bool = True, group: int = 0) -> 
 
 def test_the_root_goes_to_the_first_worker() -> None:
     pool = Pool()
-    assert told(pool, WorkLoaded(0, None, "ready", 0, 0, None, 0, 0)) == []
+    assert told(pool, WorkLoaded(0, None, "ready", 0, 0, None, 0)) == []
     assert told(pool, WorkerJoined("a", 1)) == [Claim(0, "a")]
 
 
@@ -137,14 +139,14 @@ def test_a_child_that_kills_its_worker_fails_after_three_starts_and_its_siblings
 def test_one_lost_worker_changes_nothing_for_those_that_it_had() -> None:
     pool = root_running(slots=3)
     told(pool, grew(1, 2), Claimed(1, 1, 1), Claimed(2, 1, 1), SlotGiven(0, 1))
-    told(pool, WorkerLost("a", "signal 9"), Requeued(0, 0), Requeued(1, 0), Requeued(2, 0))
+    told(pool, WorkerLost("a", "signal 9"), Requeued(0), Requeued(1), Requeued(2))
     assert told(pool, WorkerJoined("b", 3)) == [Claim(0, "b"), Claim(1, "b"), Claim(2, "b")]
 
 
 def test_suspects_of_one_group_keep_to_its_limit() -> None:
     pool = Pool()
     for n in range(4):
-        told(pool, WorkLoaded(n, None if n == 0 else 0, "ready", 2, 2 if n else 0, None, 0, 0))
+        told(pool, WorkLoaded(n, None if n == 0 else 0, "ready", 2, 2 if n else 0, None, 0))
     told(pool, WorkerJoined("a", 2), Claimed(0, 3, 1), *(WorkerJoined(name, 2) for name in "bcd"))
     asked = told(pool, GroupGrew(0, 3, 0, 1, ((1, "ready"), (2, "ready"), (3, "ready")), 0, True))
     assert [action for action in asked if isinstance(action, Claim)] == [Claim(1, "b")]
@@ -153,7 +155,7 @@ def test_suspects_of_one_group_keep_to_its_limit() -> None:
 def test_what_lost_two_starts_with_its_worker_runs_alone_the_last_time() -> None:
     pool = root_running(slots=3)
     told(pool, grew(1, 2, 3, 4), Claimed(1, 1, 2), Claimed(2, 1, 2), SlotGiven(0, 1), Claimed(3, 1, 2))
-    told(pool, WorkerLost("a", "signal 9"), Requeued(0, 0), Requeued(1, 0), Requeued(2, 0), Requeued(3, 0))
+    told(pool, WorkerLost("a", "signal 9"), Requeued(0), Requeued(1), Requeued(2), Requeued(3))
     assert told(pool, WorkerJoined("b", 3)) == [Claim(1, "b")], "one suspect and nobody else"
     told(pool, Claimed(1, 2, 3))
     assert told(pool, Returned(1, 2)) == [Claim(2, "b")]
@@ -227,9 +229,9 @@ def test_a_child_held_while_its_claim_is_written_is_told_as_soon_as_it_starts() 
 def test_a_held_child_stays_held_over_a_lost_worker_and_a_new_coordinator() -> None:
     pool = root_running(slots=2)
     told(pool, grew(1), Claimed(1, 1, 1), ChildrenHeld((1,), held=True), WorkerJoined("b", 2), WorkerLost("a", "x"))
-    assert told(pool, Requeued(1, 0)) == []
+    assert told(pool, Requeued(1)) == []
     successor = Pool()
-    told(successor, ChildrenHeld((1,), held=True), WorkLoaded(1, 0, "ready", 1, 0, None, 0, 0))
+    told(successor, ChildrenHeld((1,), held=True), WorkLoaded(1, 0, "ready", 1, 0, None, 0))
     assert successor.items[1].state == "held"
 
 
@@ -258,7 +260,7 @@ def test_a_failed_child_can_be_tried_again_while_its_parent_waits_for_others() -
     assert pool.can_retry(1, 0)
     told(pool, Reopening(1, 0), Returned(2, 1))
     assert told(pool, Settled(2)) == [], "the parent waits for the child that is tried again"
-    assert told(pool, Requeued(1, 0)) == [Claim(1, "a")]
+    assert told(pool, Requeued(1)) == [Claim(1, "a")]
     told(pool, Claimed(1, 2, 1), Returned(1, 2))
     assert told(pool, Settled(1)) == [TellSettled(0, 1, 0)]
     assert not pool.can_retry(1, 0), "the parent has seen the outcome"
@@ -274,7 +276,7 @@ def test_a_retry_that_the_journal_refuses_leaves_the_child_failed() -> None:
 def test_a_child_of_a_call_that_an_earlier_attempt_made_is_not_tried_again_in_it() -> None:
     pool = root_running(slots=2)
     told(pool, GroupGrew(0, 1, 0, 9, ((1, "failed"), (2, "ready")), 0, True), WorkerJoined("b", 2))
-    told(pool, WorkerLost("a", "x"), Requeued(0, 0), Claimed(0, 2, 2))
+    told(pool, WorkerLost("a", "x"), Requeued(0), Claimed(0, 2, 2))
     assert not pool.can_retry(1, 0), "its parent has not asked for it again yet"
     told(pool, GroupGrew(0, 2, 0, 9, ((1, "failed"), (2, "ready")), 0, True))
     assert pool.can_retry(1, 0)
@@ -297,20 +299,20 @@ def test_a_run_that_reaches_a_stage_boundary_at_a_retiring_worker_moves_on_to_an
     told(pool, WorkerJoined("b", 1), WorkerRetiring("a"))
     assert told(pool, RunParked(0, 1, "a")) == []
     assert told(pool, SlotGiven(0, 1)) == [Requeue(0, give_start_back=True)]
-    assert told(pool, Requeued(0, 0)) == [Claim(0, "b"), SendHome("a")]
+    assert told(pool, Requeued(0)) == [Claim(0, "b"), SendHome("a")]
 
 
 def test_a_parent_that_waits_at_a_retiring_worker_is_taken_up_elsewhere_without_losing_a_start() -> None:
     pool = root_running(slots=1)
     told(pool, WorkerJoined("b", 1), grew(1), Claimed(1, 1, 1), SlotGiven(0, 1))
     assert told(pool, WorkerRetiring("a")) == [Requeue(0, give_start_back=True)]
-    assert told(pool, Requeued(0, 0)) == [SendHome("a")]
+    assert told(pool, Requeued(0)) == [SendHome("a")]
 
 
 def test_orphans_of_a_restart_wait_until_their_parent_asks_for_them_with_its_limit() -> None:
     pool = Pool()
     for n, state in ((0, "ready"), (1, "ready"), (2, "ready"), (3, "ready")):
-        told(pool, WorkLoaded(n, None if n == 0 else 0, state, 1, 0, None, 0, 0))  # type: ignore[arg-type]
+        told(pool, WorkLoaded(n, None if n == 0 else 0, state, 1, 0, None, 0))  # type: ignore[arg-type]
     assert told(pool, WorkerJoined("a", 4)) == [Claim(0, "a")]
     told(pool, Claimed(0, 2, 2))
     assert told(pool, GroupGrew(0, 2, 0, 1, ((1, "ready"), (2, "ready"), (3, "ready")), 0, True)) == [Claim(1, "a")]
@@ -321,7 +323,7 @@ class AnyOrder(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.pool = Pool()
+        self.pool = Pool(measured=1)
         self.now = 0
         self.next_n = 1
         self.next_worker = 0
@@ -335,6 +337,7 @@ class AnyOrder(RuleBasedStateMachine):
         self.returned: set[int] = set()
         self.settled: set[int] = set()
         self.group_settled = False
+        self.recalled: set[str] = set()
         self.children: set[int] = set()
 
     def feed(self, event: Event) -> None:
@@ -363,11 +366,13 @@ class AnyOrder(RuleBasedStateMachine):
                     self.group_settled = True
                 case AllParked():
                     assert self.pool.control in ("pausing", "stopping")
+                case Recall(worker):
+                    self.recalled.add(worker)
 
     @initialize(workers=st.integers(1, 3), slots=st.integers(1, 3))
     def start(self, workers: int, slots: int) -> None:
         self.slots = self.most_slots = slots
-        self.feed(WorkLoaded(0, None, "ready", 0, 0, None, 0, 0))
+        self.feed(WorkLoaded(0, None, "ready", 0, 0, None, 0))
         for _ in range(workers):
             self.join()
 
@@ -402,11 +407,30 @@ class AnyOrder(RuleBasedStateMachine):
         if self.requeues:
             n, back = self.requeues.pop(0)
             self.starts[n] -= back
-            self.feed(Requeued(n, 0))
+            self.feed(Requeued(n))
+
+    def begun(self) -> list[int]:
+        return sorted(n for n, worker in self.running.items() if n not in self.pool.places[worker].ahead)
+
+    @rule(ms=st.integers(1, 200))
+    def time_passes(self, ms: int) -> None:
+        self.now += ms
+        self.feed(Tick())
+
+    @rule()
+    def a_worker_hands_back_what_waits_there(self) -> None:
+        """When it is called back, and while the run is paused."""
+        for n, worker in list(self.running.items()):
+            back = worker in self.recalled or self.pool.control != "running"
+            if back and n in self.pool.places[worker].ahead:
+                del self.running[n]
+                self.feed(Returned(n, self.generation[n]))
+                self.requeues.append((n, True))
+        self.recalled.clear()
 
     @rule(which=st.integers(0, 8))
     def child_returns(self, which: int) -> None:
-        done = sorted(n for n in self.running if n)
+        done = [n for n in self.begun() if n]
         if done:
             n = done[which % len(done)]
             del self.running[n]
@@ -422,7 +446,7 @@ class AnyOrder(RuleBasedStateMachine):
 
     @rule(which=st.integers(0, 8), parked=st.booleans())
     def a_run_waits(self, which: int, parked: bool) -> None:
-        if running := sorted(self.running):
+        if running := self.begun():
             n = running[which % len(running)]
             self.waiting[n] = self.running.pop(n)
             if parked:
@@ -456,7 +480,7 @@ class AnyOrder(RuleBasedStateMachine):
             self.settled.discard(n)
             self.starts[n] = 0
             self.feed(Reopening(n, 0))
-            self.feed(Requeued(n, 0))
+            self.feed(Requeued(n))
 
     @rule()
     def worker_dies(self) -> None:
@@ -479,7 +503,9 @@ class AnyOrder(RuleBasedStateMachine):
         for worker, place in self.pool.places.items():
             assert len(place.holding) <= self.most_slots, f"{worker} has more runs than it ever had slots"
             held = {n for n, at in self.running.items() if at == worker} | {n for n, at in self.claims if at == worker}
-            assert place.holding == held
+            assert place.holding | set(place.ahead) == held
+            assert not place.ahead or len(place.holding) >= place.slots, "one waits beside a free slot"
+            assert len(place.ahead) <= self.most_slots, f"{worker} has too many waiting"
 
     @invariant()
     def nothing_is_ready_beside_an_idle_slot(self) -> None:
@@ -499,7 +525,7 @@ class AnyOrder(RuleBasedStateMachine):
     def suspects_run_alone(self) -> None:
         for place in self.pool.places.values():
             if any(self.pool.items[n].suspect for n in place.holding if n in self.pool.items):
-                assert len(place.holding) == 1 or place.reserved_for is None
+                assert len(place.holding) + len(place.ahead) == 1 or place.reserved_for is None
 
     @invariant()
     def starts_are_bounded(self) -> None:

@@ -41,13 +41,25 @@ async def fill(run: StartedRun, children: int = 40) -> None:
     await run.journal.append(run.lease, Event("Note", '{"text": "hello"}'), "key of the run")
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory, start: Starter) -> bytes:
+    """A journal of two runs, made once."""
+    path = tmp_path_factory.mktemp("made") / "journal.sqlite"
+
+    async def make() -> None:
+        journal = await SqliteJournal.open(path)
+        for run_id in ("run-1", "run-2"):
+            await fill(await start(journal, run_id))
+        await journal.close()
+
+    asyncio.run(make())
+    return path.read_bytes()
+
+
 @pytest.fixture
-async def whole(path: Path, start: Starter) -> Path:
-    """A journal of two runs that nobody has open any more."""
-    journal = await SqliteJournal.open(path)
-    for run_id in ("run-1", "run-2"):
-        await fill(await start(journal, run_id))
-    await journal.close()
+def whole(made: bytes, path: Path) -> Path:
+    """A copy of it, which nobody has open."""
+    path.write_bytes(made)
     return path
 
 

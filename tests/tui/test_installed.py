@@ -177,7 +177,7 @@ def test_every_screen_fits_any_terminal(place: tuple[Path, Callable[..., Tmux]],
     one.press("Escape")
     one.wait(lambda shown: "esc closes" not in shown, "the help to go")
     one.press("g", "Enter")
-    one.shows("#1", "stage")
+    one.shows("#1 ", "result or err", "took ")
     one.press("q")
     one.shows("100%")
     one.press("q")

@@ -11,8 +11,9 @@ from poolboard.tui.bar import legend, parts, spark, strip
 from poolboard.tui.child_list import CHILD_COLUMNS
 from poolboard.tui.columns import GAP, LEFT, RIGHT, place
 from poolboard.tui.json_text import indent
-from poolboard.tui.line import Piece, Sides, lay_out
+from poolboard.tui.line import Piece, Sides, fitting, lay_out, taken
 from poolboard.tui.run_list import short_ids
+from poolboard.tui.tab_line import Tab, fit_tabs
 from poolboard.tui.text import width
 
 
@@ -141,3 +142,38 @@ def test_laid_out_json_says_the_same(value: object) -> None:
     import json
 
     assert json.loads(indent(json.dumps(value))) == value
+
+
+_TABS = [
+    Tab(str(place), words, "", f"view_{place}")
+    for place, words in enumerate(("children 2,000", "failures 2", "workers 2", "timeline", "prompts 1", "messages"), 1)
+]
+
+
+def test_a_column_takes_no_more_than_its_texts_so_that_others_are_not_cut() -> None:
+    short = {one.column.id: one.width for one in place(CHILD_COLUMNS, 80, {"label": 4, "stage": 14})}
+    long = {one.column.id: one.width for one in place(CHILD_COLUMNS, 80, {"label": 90, "stage": 14})}
+    assert short["label"] == len("child") + 1 and short["stage"] >= 13
+    assert "state" in short and "state" not in long, "what short names leave goes to other columns"
+    assert long["label"] > 20
+    assert place(CHILD_COLUMNS, 80, {"label": 90})[-1].x < 80
+
+
+@given(st.integers(0, 5), st.integers(30, 120), st.sampled_from([None, 4]))
+def test_tabs_fit_the_line_and_signs_say_that_there_are_more(here: int, cells: int, calling: int | None) -> None:
+    pieces = fit_tabs(_TABS, here, cells, calling=calling)
+    words = [piece.text for piece in pieces]
+    assert taken(pieces) <= cells or words.count(" ") == 1 + (calling is not None and calling != here)
+    assert _TABS[here].words in words
+    named = [tab.words for tab in _TABS if tab.words in words]
+    first, last = _TABS.index(next(tab for tab in _TABS if tab.words == named[0])), named[-1]
+    assert ("‹" in words) == (first > 0)
+    assert ("›" in words) or last == _TABS[-1].words
+    if calling is not None and calling >= here:
+        assert _TABS[calling].words in words, "what waits for a person is named, whatever is in front"
+
+
+def test_of_one_end_of_a_line_the_least_wanted_leaves_first() -> None:
+    pieces = [Piece("reading…", keep=6), Piece("2,000 in all", keep=7), Piece("by state ▲", keep=3)]
+    assert [one.text for one in fitting(pieces, 26)] == ["reading…", "2,000 in all"]
+    assert [one.text for one in fitting(pieces, 3)] == ["2,000 in all"], "one always stays"

@@ -33,6 +33,36 @@ async def listen(gate: str, trace: str) -> list[object]:
     return [message.value for message in inbox()]
 
 
+async def _heard(gate: str, trace: str, name: str) -> list[object]:
+    leave_trace(trace, name)
+    while not Path(gate).exists():
+        await asyncio.sleep(0.01)
+    return [message.value for message in inbox()]
+
+
+@stage
+async def hear_first(gate: str, trace: str) -> list[object]:
+    return await _heard(gate, trace, "first")
+
+
+@stage
+async def hear_second(gate: str, trace: str) -> list[object]:
+    return await _heard(gate, trace, "second")
+
+
+@workflow
+async def hearer(ctx: Context, gate: str, trace: str) -> list[list[object]]:
+    """Two stages whose names begin alike; what neither reads would be in the inbox."""
+    first = await ctx.stage(hear_first, gate, trace)
+    second = await ctx.stage(hear_second, f"{gate}.2", trace)
+    return [first, second, [message.value for message in await ctx.inbox()]]
+
+
+@workflow
+async def hearers(ctx: Context, gate: str, trace: str) -> list[list[list[object]]]:
+    return await ctx.map(hearer, [{"gate": gate, "trace": trace}])
+
+
 @stage
 def note(line: str, trace: str) -> None:
     leave_trace(trace, line)
