@@ -104,15 +104,18 @@ class Context:
         retries: int = 0,
         backoff_s: float = 1.0,
         needs: Mapping[str, int] | None = None,
+        stdout: str | Path | None = None,
     ) -> CommandResult:
         """Run a program as the stage ``name``: ``argv`` as a list, or one string for ``/bin/sh``.
 
-        It has a process group of its own, which never outlives its worker; its output goes to the stage's log, and with
-        ``capture`` its stdout to the result as well. ``env`` is added to the worker's and is not recorded. Raises
-        StageError for an exit code that is not in ``expect``, for one that took longer than ``timeout_s``, and for a
-        program that cannot be started. Each try takes what it ``needs`` of named limits, as a stage does.
+        It has a process group of its own, which never outlives its worker; its output goes to the stage's log, with
+        ``capture`` its stdout to the result as well, with ``stdout`` that goes to a file of its own instead. ``env`` is
+        added to the worker's and is not recorded. Raises StageError for an exit code that is not in ``expect``, for
+        one that took longer than ``timeout_s``, and for a program that cannot be started. Each try takes what it
+        ``needs`` of named limits, as a stage does.
         """
-        command = Command(argv, cwd, dict(env or {}), tuple(expect), capture, timeout_s, needs)
+        path = None if stdout is None else Path(stdout)
+        command = Command(argv, cwd, dict(env or {}), tuple(expect), capture, timeout_s, needs, path)
         return await self._commands.run(name, command, retries=retries, backoff_s=backoff_s)
 
     @property

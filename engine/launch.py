@@ -51,6 +51,8 @@ class RunRequest:
     budget: dict[str, float] = field(default_factory=dict)
     #: Named limits as a table of the configuration has them; they go before the workflow's own.
     limits: Mapping[str, int | str] = field(default_factory=dict)
+    #: Hooks by name (``on_complete``, …), before those of the configuration; an empty command takes one away.
+    hooks: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +127,7 @@ async def _recorded(request: RunRequest, begun: Begun | None) -> tuple[Path, str
         folder=str(folder.path),
         lease_s=request.lease_s,
         grace_s=_first(request.grace_s, config.grace_s),
-        hooks=hooks.of_config(config),
+        hooks={name: told for name, told in (hooks.of_config(config) | dict(request.hooks)).items() if told},
         hook_limit_s=config.hook_limit_s,
         max_depth=told["max_depth"],
         concurrency=told["concurrency"],

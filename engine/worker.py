@@ -27,7 +27,7 @@ from .heartbeat import EXIT_ORPHANED, HeartbeatThread
 from .identity import ProcessIdentity
 from .run_attempt import run_attempt
 from .seats import Seats
-from .threads import Threads, settle_in
+from .threads import Threads, settle_in, watch_children_without_threads
 
 log = logging.getLogger("poolboard")
 ACTIVITY_INTERVAL_S = 0.1
@@ -247,6 +247,7 @@ def main() -> Any:
     if module.digest != settings.digest:
         sys.exit(f"poolboard: {module.path} changed while the run went on; resume with --accept-code to use it")
     settle_in()
+    watch_children_without_threads()
     asyncio.run(_main(settings, module))
     sys.stdout.flush()
     # Threads of stages that were given up may still run, and programs; nothing of theirs is wanted.

@@ -53,6 +53,7 @@ class Manners:
     joblog: Path | None = None
     cwd: str | None = None
     budget: dict[str, float] = field(default_factory=dict)
+    hooks: dict[str, str] = field(default_factory=dict)
 
     @property
     def quiet(self) -> bool:
@@ -94,7 +95,16 @@ def start(job: Job, source: Source, manners: Manners) -> int:
     inputs = {"job": asdict(job)}
     target, limits, budget = f"{each.__file__}:each", job.limits or {}, manners.budget
     request = RunRequest(
-        target, inputs, manners.journal, workers, slots, name, limits=limits, budget=budget, cwd=manners.cwd
+        target,
+        inputs,
+        manners.journal,
+        workers,
+        slots,
+        name,
+        limits=limits,
+        budget=budget,
+        cwd=manners.cwd,
+        hooks=manners.hooks,
     )
     run_id = asyncio.run(start_run(request, begun))
     feeder = Feeder(template, wanted, _folder(run_id) / LIST_FILE)

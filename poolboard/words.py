@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from poolboard.engine.views import PromptNote, RunView, Summary
 
 #: Longer text of data is cut on a line of ours; ``--json`` gives it whole.
+#: Characters of a result that are told in words.
+RESULT_LIMIT = 2_000
 MAX_CELLS = 2000
 
 
@@ -64,9 +66,14 @@ def ended(run: RunView, resume: str = "poolboard resume") -> Iterator[str]:
 
 
 def result(run: RunView) -> Iterator[str]:
-    """Yield the root's result as one line of JSON, if there is one."""
-    if run.result is not None:
-        yield f"result: {visible(json.dumps(json.loads(run.result), ensure_ascii=False))}"
+    """Yield the root's result as one line of JSON, if there is one; a long one is cut, and says where it is whole."""
+    if run.result is None:
+        return
+    text = json.dumps(json.loads(run.result), ensure_ascii=False)
+    more = ""
+    if len(text) > RESULT_LIMIT:
+        more = f"… ({len(text)} characters; all of it: poolboard status {run.run_id} --json)"
+    yield f"result: {visible(text[:RESULT_LIMIT])}{more}"
 
 
 def left(run_id: str) -> str:

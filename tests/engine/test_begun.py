@@ -47,6 +47,7 @@ async def test_of_a_run_that_turns_out_wrong_nothing_is_left(rig: Rig) -> None:
     assert not rig.journal.exists()
 
 
+@pytest.mark.slow
 async def test_a_worker_that_was_started_for_a_place_that_is_not_wanted_goes_away(
     rig: Rig, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -102,3 +102,22 @@ def test_a_worker_whose_file_is_not_the_runs_any_more_never_asks_for_work(tmp_pa
     )
     assert done.returncode == 1
     assert done.stderr == (f"poolboard: {SQUARES} changed while the run went on; resume with --accept-code to use it\n")
+
+
+def test_a_worker_starts_no_thread_for_each_program_that_it_waits_for() -> None:
+    program = """
+import asyncio, threading
+from poolboard.engine.threads import watch_children_without_threads
+
+async def main():
+    cats = [await asyncio.create_subprocess_exec("cat", stdin=asyncio.subprocess.PIPE) for _ in range(3)]
+    print(threading.active_count())
+    for cat in cats:
+        cat.stdin.close()
+    print([await cat.wait() for cat in cats])
+
+watch_children_without_threads()
+asyncio.run(main())
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout == "1\n[0, 0, 0]\n"

@@ -101,6 +101,32 @@ async def test_without_a_successor_the_workers_end(rig: Rig) -> None:
     assert (shown.run.status, shown.run.resumable) == ("crashed", True)
 
 
+@pytest.mark.parametrize(("items", "killed_at"), [(60, 30), pytest.param(500, 427, marks=pytest.mark.slow)])
+async def test_b29_everything_killed_late_in_a_run_is_found_again_and_only_the_rest_is_run(
+    rig: Rig, items: int, killed_at: int
+) -> None:
+    """B29: after the kill the run is there under its id, with all that was done; none of that is done again."""
+    await rig.start("squares:many", n=items, trace=str(rig.trace), delay_s=0.1)
+    await rig.completed(killed_at)
+    await kill(*rig.pids())
+    shown = await rig.until(lambda s: True)
+    done = shown.run.children.completed
+    assert (shown.run.status, shown.run.resumable, killed_at <= done < items) == ("crashed", True, True)
+    assert await (await rig.monitor()).resolve(rig.run_id[:8]) == rig.run_id
+    page = await (await rig.monitor()).children(rig.run_id)
+    recorded = [f"{row.n - 1}:0" for row in page.rows if row.state == "completed"]
+    assert len(recorded) == done
+    await try_resume(rig)
+    summary = await rig.ended()
+    assert (summary.run.status, summary.run.children.completed) == ("completed", items)
+    assert summary.run.result == str(sum(i * i for i in range(items)))
+    effects = Counter(rig.traces())
+    assert set(effects) == {f"{i}:0" for i in range(items)}
+    assert {effects[one] for one in recorded} == {1}
+    # What had begun when the light went out, and had no outcome yet, is done anew.
+    assert max(effects.values()) <= 2
+
+
 async def test_a_frozen_worker_is_replaced_and_nothing_of_it_is_done_twice(rig: Rig) -> None:
     """B20: SIGSTOP for longer than a lease; SIGCONT comes too late."""
     await rig.start("squares:many", n=10, slots=1, lease_s=2.0, trace=str(rig.trace), steps=3, delay_s=0.4)
