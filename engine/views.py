@@ -62,7 +62,10 @@ class CoordinatorView:
 
 @dataclass(frozen=True, slots=True)
 class RunView:
-    """One root run. ``elapsed_s`` leaves out paused and dead time; ``result`` is JSON text; ``error`` one line."""
+    """One root run. ``elapsed_s`` leaves out paused and dead time; ``error`` one line.
+
+    ``result`` is JSON text, left out in a list of runs.
+    """
 
     run_id: str
     name: str

@@ -20,8 +20,9 @@ class NewRun:
 
 @dataclass(frozen=True, slots=True)
 class RunRow:
-    """One root run as lists show it; counts are of its children (work items but the root), kept, never recounted.
+    """One root run; counts are of its children (work items but the root), kept, never recounted.
 
+    In a list ``header`` is empty and ``result`` None: they may be large, and whoever wants them asks for that run.
     ``active_ms`` is the elapsed time without pauses up to ``active_since``; while the run is active
     ``active_since`` is the store time from which it counts on, else None. ``read_at`` is the store time of the look.
     """

@@ -36,6 +36,7 @@ from .rows import (
     EVENT_COLUMNS,
     LIVE_COLUMNS,
     RUNS,
+    RUNS_LISTED,
     WORK,
     entry,
     live_work,
@@ -101,12 +102,12 @@ class Reader:
         return 0 if row is None else int(row[0])
 
     async def runs(self, limit: int = RUNS_LIMIT) -> list[RunRow]:
-        """Return the root runs, newest first, from their rows alone."""
-        return [run_row(row) for row in await self._rows(RUNS + "ORDER BY r.number DESC LIMIT ?", (limit,))]
+        """Return the root runs, newest first, from their rows alone; without headers and results."""
+        return [run_row(row) for row in await self._rows(RUNS_LISTED + "ORDER BY r.number DESC LIMIT ?", (limit,))]
 
     async def runs_changed(self, since: int, limit: int = RUNS_LIMIT) -> list[RunRow]:
-        """Return the runs whose rows changed after the stamp, oldest change first."""
-        rows = await self._rows(RUNS + "WHERE r.changed > ? ORDER BY r.changed LIMIT ?", (since, limit))
+        """Return the runs whose rows changed after the stamp, oldest change first; without headers and results."""
+        rows = await self._rows(RUNS_LISTED + "WHERE r.changed > ? ORDER BY r.changed LIMIT ?", (since, limit))
         return [run_row(row) for row in rows]
 
     async def run(self, run_id: str) -> RunRow:
@@ -124,10 +125,10 @@ class Reader:
         return run_row(row)
 
     async def find(self, prefix: str, limit: int = 20) -> list[RunRow]:
-        """Return the runs whose id starts with the prefix, newest first."""
+        """Return the runs whose id starts with the prefix, newest first; without headers and results."""
         # A range, not LIKE: % and _ in a prefix mean themselves.
         where = "WHERE r.run_id >= ? AND r.run_id < ? ORDER BY r.number DESC LIMIT ?"
-        rows = await self._rows(RUNS + where, (prefix, prefix + "\U0010ffff", limit))
+        rows = await self._rows(RUNS_LISTED + where, (prefix, prefix + "\U0010ffff", limit))
         return [run_row(row) for row in rows]
 
     async def run_versions(self) -> dict[str, RunVersion]:
