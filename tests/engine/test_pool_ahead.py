@@ -8,7 +8,7 @@ from contextlib import suppress
 import pytest
 
 from poolboard.engine.pool import Pool
-from poolboard.engine.pool_ahead import AHEAD_MS, MEASURED, RECALL_MS
+from poolboard.engine.pool_ahead import AHEAD_MS, DEEPEST, MEASURED, RECALL_MS
 from poolboard.engine.pool_events import (
     ChildrenHeld,
     Claim,
@@ -80,7 +80,8 @@ class Run:
 
 
 @pytest.mark.parametrize(
-    ("took_ms", "waiting"), [(1, SLOTS), (AHEAD_MS, SLOTS), (2 * AHEAD_MS, 2), (4 * AHEAD_MS, 1), (5 * AHEAD_MS, 0)]
+    ("took_ms", "waiting"),
+    [(1, DEEPEST * SLOTS), (AHEAD_MS, SLOTS), (2 * AHEAD_MS, 2), (4 * AHEAD_MS, 1), (5 * AHEAD_MS, 0)],
 )
 def test_so_many_wait_in_a_worker_as_their_measured_durations_allow(took_ms: int, waiting: int) -> None:
     run = Run(took_ms)
@@ -107,7 +108,7 @@ def test_one_long_run_ends_the_waiting_of_those_behind_it() -> None:
     """B13: what has been forecast as short turns out long, and the other worker has nothing to do."""
     run = Run(took_ms=5)
     behind = run.waiting
-    assert len(behind) == SLOTS
+    assert len(behind) == DEEPEST * SLOTS
     run.now += RECALL_MS
     assert run.tell(Tick()) == [], "nobody else could take them"
     run.claimed(run.tell(WorkerJoined("b", SLOTS)))
@@ -119,9 +120,12 @@ def test_one_long_run_ends_the_waiting_of_those_behind_it() -> None:
     run.now += RECALL_MS
     assert run.tell(Tick()) == [Recall("a")]
     assert run.tell(Tick()) == [], "once is enough"
-    for n in behind:
+    for n in behind[:SLOTS]:
         run.tell(Returned(n, 1))
         assert run.tell(Requeued(n)) == [Claim(n, "b")]
+    for n in behind[SLOTS:]:
+        run.tell(Returned(n, 1), Requeued(n))
+    assert len(run.waiting) <= 1, "the forecast was wrong, and is not made again"
 
 
 def test_a_lost_worker_costs_those_that_waited_there_no_start_once() -> None:
