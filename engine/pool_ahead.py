@@ -83,10 +83,10 @@ class Ahead:
         if group.measured < self._enough:
             return None
         best, least = None, 0
+        depth = min(DEEPEST, AHEAD_MS / group.pace_ms)
         for worker, place in self._places.items():
-            deepest = int(place.slots * min(DEEPEST, AHEAD_MS / group.pace_ms))
             waits = len(place.ahead)
-            if waits < deepest and (best is None or waits < least) and not (place.closed or place.wanting):
+            if waits < int(place.slots * depth) and (best is None or waits < least) and not (place.closed or place.wanting):
                 best, least = worker, waits
         return best
 
