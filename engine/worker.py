@@ -14,6 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from poolboard.journal.errors import JournalError
 from poolboard.journal.reader import Reader
 
 from . import faults, hosting, logs, secrets, spawn, strays, wire, wire_limits, wire_messages, wire_prompts
@@ -212,7 +213,10 @@ class Worker:
 
 
 async def _main(settings: WorkerSettings, module: Module) -> None:
-    reader = await Reader.open(Path(settings.journal))
+    try:
+        reader = await Reader.open(Path(settings.journal))
+    except JournalError as error:
+        sys.exit(f"poolboard: {error}")
     await Worker(settings, module, reader).serve()
 
 

@@ -66,6 +66,29 @@ async def test_after_a_kill_nothing_recorded_is_lost_or_done_twice(rig: Rig, vic
         assert len(repeated) <= in_flight + 4, (before, repeated)
 
 
+async def test_half_the_output_of_a_killed_stage_is_nobodys_result(rig: Rig) -> None:
+    """B26: killed at part 2 of 3, it is run again from its start, and the next stage is given what that made."""
+    stop, half = rig.folder / "stop", rig.folder / "half"
+    stop.touch()
+    await rig.start("chain:two_steps", workers=1, slots=1, folder=str(rig.folder))
+    shown = await rig.until(lambda s: half.exists() and bool(s.workers))
+    await kill(shown.coordinator.pid, *(worker.pid for worker in shown.workers))
+    assert (rig.folder / "growing.txt").read_text() == "part 1/3\npart 2/3\n"
+    assert not (rig.folder / "whole.txt").exists()
+    stop.unlink()
+    await try_resume(rig)
+    summary = await rig.ended()
+    assert (summary.run.status, summary.run.result) == ("completed", "3")
+    assert rig.traces() == ["count:3:3"], "nobody was given one part or two"
+    monitor = await rig.monitor()
+    files = [file for file in (await monitor.child(rig.run_id, 0)).logs if file.stage == "write"]
+    assert [file.attempt for file in files] == [1, 2]
+    assert [await monitor.read_log(file.path) for file in files] == [
+        b"part 1/3\npart 2/3\n",
+        b"part 1/3\npart 2/3\npart 3/3\n",
+    ]
+
+
 async def test_a_dead_coordinators_workers_are_adopted_with_the_stages_they_run(rig: Rig) -> None:
     """B16."""
     await rig.start("squares:many", n=8, trace=str(rig.trace), delay_s=1.5, slots=4)
