@@ -86,7 +86,11 @@ class Ahead:
         depth = min(DEEPEST, AHEAD_MS / group.pace_ms)
         for worker, place in self._places.items():
             waits = len(place.ahead)
-            if waits < int(place.slots * depth) and (best is None or waits < least) and not (place.closed or place.wanting):
+            if (
+                waits < int(place.slots * depth)
+                and (best is None or waits < least)
+                and not (place.closed or place.wanting)
+            ):
                 best, least = worker, waits
         return best
 

@@ -118,16 +118,3 @@ def _flags(pid: int, journal: str) -> list[int]:
             found.append(int(next(line for line in info.splitlines() if line.startswith("flags")).split()[1], 8))
     assert found, "it has the journal open"
     return found
-
-
-async def test_b26_half_a_step_is_done_again_whole_and_never_handed_on(rig: Rig) -> None:
-    await rig.start("parted:chain", workers=1, slots=1, folder=str(rig.folder))
-    while not (rig.folder / "at 2").exists():
-        await (await rig.monitor()).wait_for_change(0.05)
-    await kill(*rig.pids())
-    assert not (rig.folder / "whole").exists()
-    (rig.folder / "open").touch()
-    await rig.resume()
-    summary = await rig.ended()
-    assert summary.run.result == "3"
-    assert (rig.folder / "whole").read_text().splitlines() == ["part 1/3", "part 2/3", "part 3/3"]
