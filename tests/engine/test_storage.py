@@ -6,6 +6,7 @@ import os
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -66,12 +67,12 @@ class Store:
         """Start a run whose journal's folder goes away once it is recorded: before its coordinator, or right after."""
         whole = launch.start_coordinator
 
-        async def start(journal: Path, run_id: str, folder: str, errand: Errand) -> None:
+        async def start(journal: Path, run_id: str, folder: str, errand: Errand, *begun: Any) -> None:
             self.rig.run_id = run_id
             await self.rig.monitor()  # somebody looks on
             if gone_before:
                 self.folder.rename(self.away)
-            await whole(journal, run_id, folder, errand)
+            await whole(journal, run_id, folder, errand, *begun)
             self.folder.rename(self.away)
 
         with self.monkeypatch.context() as patched:
