@@ -1,8 +1,9 @@
-"""Whom a message is for: a path of runs, or a pattern of such paths, and perhaps one stage of them. Pure.
+"""Whom a message is for: a path of runs, or a pattern of such paths, and perhaps stages of them. Pure.
 
 ``child-3`` or ``3`` is child 3, wherever it is; ``child-3/child-9`` too, but only below child 3; ``child-3/fetch`` its
-stage ``fetch``. ``child-*`` is every child of the root, ``child-*/**`` those and everything below them, ``**`` the root
-as well. The empty path is the root run.
+stage ``fetch``, ``child-3/fetch-*`` its stages whose names begin so. ``child-*`` is every child of the root,
+``child-*/**`` those and everything below them, ``**`` the root as well. The empty path is the root run. A lone star is
+always a run.
 """
 
 from __future__ import annotations
@@ -24,7 +25,11 @@ class BadAddress(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """``segments`` are ``child-3``, ``child-*``, ``*`` or ``**``; ``direct`` is set if only one run can be meant."""
+    """``segments`` are ``child-3``, ``child-*``, ``*`` or ``**``.
+
+    ``direct`` is set if only one run, or one stage of it, can be meant; everything else is a pattern, which stays until
+    the root ends.
+    """
 
     segments: tuple[str, ...]
     direct: int | None
@@ -51,8 +56,8 @@ def parse(text: str) -> Address:
     stage = None
     if words and _segment(words[-1]) is None:
         stage = words.pop()
-        if "*" in stage or len(stage) > STAGE_CHARACTERS:
-            raise BadAddress(f"{stage[:80]!r}: a stage is named in full, and runs are child-3, child-*, * or **")
+        if len(stage) > STAGE_CHARACTERS:
+            raise BadAddress(f"{stage[:80]!r}: a stage's name has {STAGE_CHARACTERS} characters at most")
     segments: list[str] = []
     for word in words:
         segment = _segment(word)
@@ -60,8 +65,13 @@ def parse(text: str) -> Address:
             raise BadAddress(f"{word[:80]!r} in {text[:80]!r} is no run: write child-3, child-*, * or **")
         if segment != "**" or segments[-1:] != ["**"]:
             segments.append(segment)
-    plain = not any("*" in segment for segment in segments)
+    plain = not any("*" in word for word in (*segments, stage or ""))
     return Address(tuple(segments), number_of(segments[-1]) if plain and segments else 0 if plain else None, stage)
+
+
+def is_pattern(stage: str | None) -> bool:
+    """Say whether the stage's part of an address can mean several stages."""
+    return stage is not None and "*" in stage
 
 
 def path_of(numbers: tuple[int, ...]) -> tuple[str, ...]:

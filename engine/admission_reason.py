@@ -25,7 +25,7 @@ def _why(admission: Admission, claim: OpenClaim, now_s: float) -> str:
     for name, amount in claim.needs:
         limit = admission.limits[name]
         if limit.slow_until_s > now_s:
-            return f"{name} is to be left alone for {_seconds(limit.slow_until_s - now_s)} more"
+            return f"{name} is to be left alone for {seconds(limit.slow_until_s - now_s)} more"
         if not limit.spec.shared and (told := _full(limit, amount, now_s)) is not None:
             return told
     for name, _ in claim.needs:
@@ -77,5 +77,5 @@ def ahead(admission: Admission, claim: ClaimId) -> int:
     return found
 
 
-def _seconds(duration_s: float) -> str:
+def seconds(duration_s: float) -> str:
     return f"{math.ceil(duration_s)} s"

@@ -36,13 +36,13 @@ class Asking(RunReader):
         return await self._ask(run_id, Wish("pause", by, why, part=part))
 
     async def stop(
-        self, run_id: str, by: str = "user", why: str | None = None, *, now: bool = False
+        self, run_id: str, by: str = "user", why: str | None = None, *, now: bool = False, part: Part = WHOLE
     ) -> Acknowledgement:
-        """Stop the run, resumable; ``now`` skips the grace. Raises CoordinatorGone, UserMistake."""
+        """Stop the run or a part of it, resumable; ``now`` skips the grace. Raises CoordinatorGone, UserMistake."""
         row = await self.row(run_id)
-        if row.status in ACTIVE_STATUSES and not coordinator_of(row).alive:
+        if part == WHOLE and row.status in ACTIVE_STATUSES and not coordinator_of(row).alive:
             return await self._start(row, Errand("stop", by, why))
-        return await self._ask(run_id, Wish("stop", by, why, now=now))
+        return await self._ask(run_id, Wish("stop", by, why, now=now, part=part))
 
     async def set_workers(self, run_id: str, count: int, by: str = "user", why: str | None = None) -> Acknowledgement:
         """Change how many workers a live run has. Raises CoordinatorGone, UserMistake."""
@@ -112,10 +112,11 @@ class Asking(RunReader):
     ) -> Acknowledgement:
         """Go on: in place if a coordinator is there, else with a new one; a ``part`` of a live run in place only.
 
-        ``budget`` changes limits by name, 0 lifts one. Raises ChangedCode, RunElsewhere, UserMistake.
+        ``budget`` changes limits of the run, or of each child that is named, by name; 0 lifts one. Raises ChangedCode,
+        RunElsewhere, UserMistake.
         """
         if part != WHOLE:
-            return await self._ask(run_id, Wish("resume", by, why, part=part))
+            return await self._ask(run_id, Wish("resume", by, why, part=part, budget=dict(budget or {})))
         deadline = time.monotonic() + RESUME_LIMIT_S
         wish = Wish("resume", by, why, budget=dict(budget or {}))
         while True:

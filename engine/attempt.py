@@ -102,6 +102,8 @@ class Attempt:
         self.since = time.monotonic()
         self.note: str | None = None
         self.charges: Charges | None = None
+        #: The coordinator has ended it from outside.
+        self.abandoned = False
         #: A person holds this run, or one above it.
         self.held = False
         self._parked: dict[object, str] = {}
@@ -183,8 +185,12 @@ class Attempt:
         """Return the messages of this attempt."""
         if self.mail is None:
             around, who = self.around, (self.n, self.generation)
-            self.mail = open_mail(who, self.calls, around.channel, around.reader, around.number, self.log)
+            self.mail = open_mail(who, self.calls, lambda number: self.replay.readers(number), around, self.log)
         return self.mail
+
+    def is_in(self, stage: str) -> bool:
+        """Whether a call of the stage runs."""
+        return any(call.name == stage for call in self.calls)
 
     def leave(self, call: RunningCall) -> None:
         """A stage call is over."""
@@ -262,6 +268,16 @@ class Attempt:
         request = self.around.channel.ask(message)
         self.slot.leave()
         return await self.answered(request)
+
+    async def record_outcome(self, message: wire.CommitStage) -> wire.Recorded:
+        """Return once the outcome of a stage is durable; meanwhile its slot is lent. Raises as ``record``."""
+        self.send_charges()
+        request = self.around.channel.ask(message)
+        self.slot.lend()
+        try:
+            return await self.answered(request)
+        finally:
+            self.slot.take_back()
 
     async def record(self, message: Request) -> wire.Recorded:
         """Return once the request is durable; raises Abandoned when this attempt is fenced, Unrecordable otherwise."""

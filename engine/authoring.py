@@ -7,6 +7,8 @@ import inspect
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
+from .budget import checked
+
 if TYPE_CHECKING:
     from .context import Context
     from .signature import Signature
@@ -64,6 +66,7 @@ class Workflow(Generic[P, R_co]):
         max_depth: int,
         concurrency: int,
         limits: Mapping[str, int | str] | None = None,
+        budget: Mapping[str, float] | None = None,
     ) -> None:
         if not inspect.iscoroutinefunction(function):
             raise TypeError(f"@workflow {getattr(function, '__name__', function)!r} must be an async function (ctx, …)")
@@ -73,6 +76,8 @@ class Workflow(Generic[P, R_co]):
         self.name = name or function.__name__
         #: The limits that a run of it has unless it is started with others.
         self.limits = dict(limits or {})
+        #: What a run of it may use, with all below it, unless it is started with another budget.
+        self.budget = checked(budget or {}, f"@workflow {self.name}")
         functools.update_wrapper(self, function)
 
     @functools.cached_property
@@ -129,6 +134,7 @@ def workflow(
     max_depth: int = MAX_DEPTH,
     concurrency: int = DEFAULT_CONCURRENCY,
     limits: Mapping[str, int | str] | None = None,
+    budget: Mapping[str, float] | None = None,
 ) -> Callable[[Callable[Concatenate[Context, P], Coroutine[Any, Any, R]]], Workflow[P, R]]: ...
 def workflow(
     function: Callable[Concatenate[Context, P], Coroutine[Any, Any, R]] | None = None,
@@ -138,16 +144,19 @@ def workflow(
     max_depth: int = MAX_DEPTH,
     concurrency: int = DEFAULT_CONCURRENCY,
     limits: Mapping[str, int | str] | None = None,
+    budget: Mapping[str, float] | None = None,
 ) -> Workflow[P, R] | Callable[[Callable[Concatenate[Context, P], Coroutine[Any, Any, R]]], Workflow[P, R]]:
     """Mark an async function ``(ctx, …)`` as a workflow.
 
     ``limits`` are the named limits of its runs unless they are started with others: ``{"gpu": 2, "api": "60/min"}``.
+    ``budget`` is what each of its runs may use, with all below it, unless it is given another: ``{"tokens": 1e6}``,
+    also ``duration_s`` and ``failures``.
     """
 
     def mark(target: Callable[Concatenate[Context, P], Coroutine[Any, Any, R]]) -> Workflow[P, R]:
         if max_depth < 1 or concurrency < 1:
             raise ValueError(f"@workflow {target.__name__}: max_depth and concurrency must be >= 1")
-        return Workflow(target, name=name, max_depth=max_depth, concurrency=concurrency, limits=limits)
+        return Workflow(target, name=name, max_depth=max_depth, concurrency=concurrency, limits=limits, budget=budget)
 
     return mark if function is None else mark(function)
 

@@ -33,6 +33,25 @@ def warnings(limits: Mapping[str, float], used: Mapping[str, float]) -> list[str
     return [f"budget: {told(name, amount, limit)} ({amount / limit:.0%})" for name, amount, limit in near]
 
 
+def checked(limits: Mapping[str, float], what: str) -> dict[str, float]:
+    """Return limits as numbers; raises ValueError, TypeError for what is none. ``what`` says whose they are."""
+    for name, limit in limits.items():
+        if not isinstance(name, str) or not name:
+            raise TypeError(f"{what}: a budget is of something with a name, not {name!r}")
+        if isinstance(limit, bool) or not isinstance(limit, (int, float)):
+            raise TypeError(f"{what}: the budget of {name} must be a number, not {limit!r}")
+        if not 0 <= limit < 1e18:
+            raise ValueError(f"{what}: the budget of {name} must be from 0 to 1e18, not {limit!r}")
+    return {name: float(limit) for name, limit in limits.items()}
+
+
+def advice(limits: Mapping[str, float], used: Mapping[str, float]) -> str:
+    """Return the options that give more of what is used up."""
+    flags = {DURATION: "--max-duration TIME", FAILURES: "--max-failures N"}
+    spent = [name for name, limit in limits.items() if used.get(name, 0) >= limit]
+    return " ".join(flags.get(name, f"--max-usage {name}=N") for name in spent)
+
+
 def told(name: str, amount: float, limit: float) -> str:
     """Return ``40 of 50 failures``."""
     if name == DURATION:

@@ -95,7 +95,6 @@ class Charges:
             n=attempt.n,
             generation=attempt.generation,
             key=key,
-            payload=dumps({"kind": "usage", "amounts": amounts}),
             amounts=amounts,
         )
         self._under_way.add(attempt.channel.ask(charge))

@@ -12,6 +12,7 @@ from typing import Any
 from . import wire
 from .attempt import Attempt, OpenGroup
 from .authoring import Workflow
+from .budget import changed, checked
 from .errors import Blocked
 from .payload import dumps, fingerprint
 from .replay import Call, Mismatch, stage_payload
@@ -26,12 +27,13 @@ LABEL_LIMIT = 80
 
 @dataclass(frozen=True, slots=True)
 class Fan:
-    """The children of one call: what was given for each, and how that becomes arguments and a label."""
+    """The children of one call: what was given for each, how that becomes arguments and a label, what each may use."""
 
     workflow: Workflow[..., Any]
     given: list[Any]
     arguments: Callable[[Any], dict[str, Any]]
     label: Callable[[Any], str] | None
+    budget: Mapping[str, float]
 
     def fingerprint(self) -> str:
         """Return what the call is known by: how many children, and the arguments of the first of them."""
@@ -67,6 +69,7 @@ class ChildCalls:
         items: Iterable[object],
         concurrency: int | None,
         label: Callable[[Any], str] | None,
+        budget: Mapping[str, float] | None = None,
     ) -> list[Result[Any]]:
         """Return a Result per item, in order."""
         most, root = self._attempt.around.header.concurrency, self._attempt.around.header.workflow
@@ -77,7 +80,8 @@ class ChildCalls:
                 else f"concurrency {concurrency} of {workflow.name} is beyond the run's {most}; "
                 f"@workflow(concurrency={concurrency}) on {root} allows it"
             )
-        fan = Fan(workflow, list(items), workflow.signature.item_call, label)
+        limits = changed(workflow.budget, checked(budget or {}, f"ctx.map({workflow.name})"))
+        fan = Fan(workflow, list(items), workflow.signature.item_call, label, limits)
         return await self._run(fan, concurrency or workflow.concurrency)
 
     async def one(
@@ -85,7 +89,7 @@ class ChildCalls:
     ) -> Result[Any]:
         """Return the Result of one child."""
         plain = workflow.signature.child_call(args, kwargs)
-        return (await self._run(Fan(workflow, [plain], lambda given: given, None), 1))[0]
+        return (await self._run(Fan(workflow, [plain], lambda given: given, None, workflow.budget), 1))[0]
 
     async def _run(self, fan: Fan, concurrency: int) -> list[Result[Any]]:
         attempt = self._attempt
@@ -175,6 +179,7 @@ class ChildCalls:
                     depth=attempt.depth + 1,
                     items=fan.items(start, self._seen),
                     last=start + CHUNK >= len(fan.given),
+                    budget=dict(fan.budget) or None,
                 )
             )
         return [n for n, _ in recorded.children or ()]

@@ -10,15 +10,15 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import Any
 
-from . import logs
+from . import command_output, logs
 from .authoring import Stage
+from .failure import with_account
 from .signature import Signature
 from .stage_calls import StageCalls
 
-#: What ``capture`` keeps of a program's output at most; all of it is in the log.
-CAPTURE_LIMIT_BYTES = 512 * 1024
 #: What is told of a failed program's log.
 TAIL_BYTES, TAIL_LINES = 4096, 20
 #: Values of the environment that are shorter stand in any text by chance.
@@ -57,6 +57,8 @@ class Command:
     capture: bool
     timeout_s: float | None
     needs: Mapping[str, int] | None = None
+    #: Where its output goes instead of into the log.
+    stdout: Path | None = None
 
 
 class CommandCalls:
@@ -99,38 +101,50 @@ def _signature() -> Signature:
 async def execute(command: Command) -> CommandResult:
     """Run the program to its end; raises CommandFailed, TimeoutError, OSError for one that cannot be started."""
     sink = logs.current.get()
+    with command_output.opened(command.stdout, sink, capture=command.capture) as output:
+        try:
+            process = await _started(command, output)
+        except BaseException as error:
+            output.give_up()
+            if not isinstance(error, OSError):
+                raise
+            told = f"cannot be started: {error.strerror}: {error.filename or command.cwd or ''}"
+            raise with_account(error, _account(command, told, None)) from None
+        output.follow()
+        try:
+            code = await _ended(process, command, output)
+        except TimeoutError:
+            told = f"took longer than {command.timeout_s:g} s"
+            raise with_account(TimeoutError(told), _account(command, told, sink)) from None
+    if code not in command.expect:
+        raise CommandFailed(_told(code), _account(command, _told(code), sink))
+    return CommandResult(code, output.captured())
+
+
+async def _ended(process: asyncio.subprocess.Process, command: Command, output: command_output.CommandOutput) -> int:
+    try:
+        async with asyncio.timeout(command.timeout_s):
+            if command.capture:
+                await output.ended()
+            code = await process.wait()
+    finally:
+        await _end(process)
+        await output.rest()
+    output.check()
+    return code
+
+
+async def _started(command: Command, output: command_output.CommandOutput) -> asyncio.subprocess.Process:
     program = ["/bin/sh", "-c", command.argv] if isinstance(command.argv, str) else list(command.argv)
-    process = await asyncio.create_subprocess_exec(
+    return await asyncio.create_subprocess_exec(
         *program,
         stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE if command.capture else (sink.fileno() if sink else None),
-        stderr=sink.fileno() if sink else None,
+        stdout=output.stdout,
+        stderr=output.stderr,
         cwd=command.cwd,
         env={**os.environ, **command.env},
         process_group=0,
     )
-    try:
-        async with asyncio.timeout(command.timeout_s):
-            output = await _drain(process, sink) if command.capture else None
-            code = await process.wait()
-    except TimeoutError:
-        raise TimeoutError(f"took longer than {command.timeout_s:g} s") from None
-    finally:
-        await _end(process)
-    if code not in command.expect:
-        raise CommandFailed(_told(code), _account(command, code, sink))
-    return CommandResult(code, output)
-
-
-async def _drain(process: asyncio.subprocess.Process, sink: logs.LogSink | None) -> str:
-    """Copy the output to the log and keep the beginning of it."""
-    assert process.stdout is not None
-    kept = bytearray()
-    while data := await process.stdout.read(65536):
-        if sink is not None:
-            sink.write(data)
-        kept += data[: CAPTURE_LIMIT_BYTES - len(kept)]
-    return kept.decode("utf-8", "replace")
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:
@@ -153,14 +167,14 @@ def _signal_group(pgid: int, number: signal.Signals) -> None:
         os.killpg(pgid, number)
 
 
-def _account(command: Command, code: int, sink: logs.LogSink | None) -> str:
+def _account(command: Command, told: str, sink: logs.LogSink | None) -> str:
     """Return what a person wants to know of a failed program; it is recorded, so no value of ``env`` is in it."""
     text = command.argv if isinstance(command.argv, str) else shlex.join(command.argv)
     last = "" if sink is None else sink.tail(TAIL_BYTES).decode("utf-8", "replace")
     for value in command.env.values():
         if len(value) >= SHORTEST_SECRET:
             last = last.replace(value, "…")
-    parts = [_told(code), f"command: {text}"]
+    parts = [told, f"command: {text}"]
     if lines := last.splitlines()[-TAIL_LINES:]:
         parts += ["its last lines:", *(f"  {line}" for line in lines)]
     return "\n".join(parts) + "\n"

@@ -104,15 +104,18 @@ class Context:
         retries: int = 0,
         backoff_s: float = 1.0,
         needs: Mapping[str, int] | None = None,
+        stdout: str | Path | None = None,
     ) -> CommandResult:
         """Run a program as the stage ``name``: ``argv`` as a list, or one string for ``/bin/sh``.
 
-        It has a process group of its own, which never outlives its worker; its output goes to the stage's log, and with
-        ``capture`` its stdout to the result as well. ``env`` is added to the worker's and is not recorded. Raises
-        StageError for an exit code that is not in ``expect``, for one that took longer than ``timeout_s``, and for a
-        program that cannot be started. Each try takes what it ``needs`` of named limits, as a stage does.
+        It has a process group of its own, which never outlives its worker; its output goes to the stage's log, with
+        ``capture`` its stdout to the result as well, with ``stdout`` that goes to a file of its own instead. ``env`` is
+        added to the worker's and is not recorded. Raises StageError for an exit code that is not in ``expect``, for
+        one that took longer than ``timeout_s``, and for a program that cannot be started. Each try takes what it
+        ``needs`` of named limits, as a stage does.
         """
-        command = Command(argv, cwd, dict(env or {}), tuple(expect), capture, timeout_s, needs)
+        path = None if stdout is None else Path(stdout)
+        command = Command(argv, cwd, dict(env or {}), tuple(expect), capture, timeout_s, needs, path)
         return await self._commands.run(name, command, retries=retries, backoff_s=backoff_s)
 
     @property
@@ -142,6 +145,7 @@ class Context:
         *,
         concurrency: int | None = None,
         label: Callable[[Any], str] | None = None,
+        budget: Mapping[str, float] | None = None,
         on_error: Literal["raise"] = "raise",
     ) -> list[R]: ...
     @overload
@@ -152,6 +156,7 @@ class Context:
         *,
         concurrency: int | None = None,
         label: Callable[[Any], str] | None = None,
+        budget: Mapping[str, float] | None = None,
         on_error: Literal["collect"],
     ) -> list[Result[R]]: ...
     async def map(
@@ -161,19 +166,22 @@ class Context:
         *,
         concurrency: int | None = None,
         label: Callable[[Any], str] | None = None,
+        budget: Mapping[str, float] | None = None,
         on_error: Literal["raise", "collect"] = "raise",
     ) -> list[Any]:
         """Run a child per item on the pool and return their results in the order of the items.
 
         All children settle first; then ``raise`` raises ChildError for the first failed item, ``collect`` returns a
         Result each. ``concurrency`` bounds how many are active at once (default: the workflow's own). ``label``
-        says how an item's child is called on screens (default: its arguments).
+        says how an item's child is called on screens (default: its arguments). ``budget`` is what each child may use,
+        with all below it (``{"tokens": 5000, "duration_s": 60, "failures": 3}``); one that has used it up is held back
+        until a person gives it more.
         """
         if not isinstance(workflow, Workflow):
             raise TypeError(f"ctx.map takes a function marked @workflow, not {workflow!r}")
         if on_error not in ("raise", "collect"):
             raise ValueError(f"on_error must be 'raise' or 'collect', not {on_error!r}")
-        results: list[Result[R]] = await self._children.map(workflow, items, concurrency, label)
+        results: list[Result[R]] = await self._children.map(workflow, items, concurrency, label, budget)
         if on_error == "collect":
             return results
         for result in results:
@@ -198,6 +206,14 @@ class Context:
         A message to one run that ends without reading it comes back as a notice. Raises ValueError, Unrecordable.
         """
         await self._messages.send(target, value, mode)
+
+    async def reply(self, value: object, *, to: Message | None = None) -> None:
+        """Answer the oldest message of another run that this one has read and not answered, or the one named.
+
+        Several that were read together are answered in turn; one that nobody has read yet is not. Raises ValueError if
+        there is none.
+        """
+        await self._messages.reply(value, to)
 
     async def inbox(self) -> list[Message]:
         """Return the messages that came since the last time, oldest first, without waiting."""

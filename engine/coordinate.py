@@ -1,142 +1,24 @@
-"""The coordinator's process: ``python -m poolboard.engine.coordinate JOURNAL RUN_ID``, its errand on stdin.
+"""The coordinator's process: ``python -m poolboard.engine.coordinate JOURNAL RUN_ID [LOGS AHEAD]``.
 
-Started by launch.py in a session of its own. It says one line of JSON on stdout, that it is ready or why it cannot be;
-from then on stdout is its log, like stderr.
+Started in a session of its own, its errand on stdin. With AHEAD it starts that many workers, which print into LOGS,
+before it loads anything that takes time.
 """
 
 from __future__ import annotations
 
-import asyncio
-import json
-import logging
-import os
 import sys
 from pathlib import Path
 
-from poolboard.journal.errors import JournalError, StorageUnavailable
-from poolboard.journal.model import Event, Lease
-from poolboard.journal.sqlite import SqliteJournal
-from poolboard.journal.states import TERMINAL_RUN
-
-from . import faults, hooks, logs, takeover
-from .coordinator import Coordinator
-from .definitions import digest_of, same_program
-from .errors import ChangedCode, EngineError, UserMistake
-from .header import RunHeader
-from .intent import Errand
-from .payload import dumps
-from .threads import settle_in
-
-log = logging.getLogger("poolboard")
-EXIT_REFUSED, EXIT_STORAGE, EXIT_BROKEN = 2, 5, 70
-
-
-async def serve(journal_path: Path, run_id: str, errand: Errand) -> None:
-    """Take the run and work on it until it ends."""
-    journal = await SqliteJournal.open(journal_path, create=False, fault=faults.fault)
-    try:
-        before = await journal.get_run(run_id)
-        if before.status in TERMINAL_RUN and errand.intent != "retry":
-            raise UserMistake(f"run {run_id} has ended: it is {before.status}")
-        header = RunHeader.model_validate_json(before.header)
-        lease = await takeover.take_lease(journal, run_id)
-        try:
-            digest = await accepted_digest(journal, lease, header, errand.accept_code)
-        except ChangedCode:
-            await journal.release_lease(lease)
-            raise
-        coordinator = Coordinator(journal, lease, before, header, digest, errand)
-        try:
-            await coordinator.run(lambda: say({"ok": True}))
-        except UserMistake:
-            await journal.release_lease(lease)
-            raise
-        await journal.release_lease(lease)
-        hook, row = coordinator.hook_due, await journal.get_run(run_id)
-    finally:
-        await journal.close()
-    if hook is not None:
-        faults.fault("hook due")
-        await hooks.fire(hooks.End(hook, lease.epoch, str(journal_path), row, header))
-
-
-async def accepted_digest(journal: SqliteJournal, lease: Lease, header: RunHeader, accept_code: bool) -> str:
-    """Return the digest of the workflow's file as it is now, if the run may go on with it.
-
-    Its source is recorded at the first start, so that comments and layout may change freely: programs are compared, not
-    bytes. Raises ChangedCode naming the file.
-    """
-    path = Path(header.path)
-    try:
-        source = path.read_bytes()
-    except OSError as error:
-        raise ChangedCode(f"{path} cannot be read: {error.strerror}; put it back to resume") from None
-    digest = digest_of(source)
-    if await journal.reader.entry_of_key(lease.number, _key(digest)) is not None:
-        return digest
-    first = await journal.reader.entry_of_key(lease.number, _key(header.digest))
-    if first is None and digest == header.digest:
-        await _record(journal, lease, digest, source)
-        return digest
-    recorded = b"" if first is None else json.loads(first.event.payload)["source"].encode("utf-8", "surrogateescape")
-    if accept_code or (first is not None and same_program(recorded, source)):
-        await _record(journal, lease, digest, source)
-        return digest
-    raise ChangedCode(
-        f"{path} has changed since the run started (version {header.digest[:8]}, now {digest[:8]}); "
-        "put it back, or resume with --accept-code"
-    )
-
-
-async def _record(journal: SqliteJournal, lease: Lease, digest: str, source: bytes) -> None:
-    payload = dumps({"digest": digest, "source": source.decode("utf-8", "surrogateescape")})
-    await journal.append(lease, Event("DefinitionRecorded", payload), _key(digest))
-
-
-def _key(digest: str) -> str:
-    return json.dumps(["Definition", digest], separators=(",", ":"))
-
-
-_said = False
-
-
-def say(answer: dict[str, object]) -> None:
-    """Write the one line that launch.py waits for, then make stdout the log."""
-    global _said
-    if _said:
-        return
-    _said = True
-    os.write(1, json.dumps(answer).encode() + b"\n")
-    os.dup2(2, 1)
-
-
-def _read_errand() -> Errand:
-    errand = Errand.decode(sys.stdin.buffer.read())
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
-    os.close(nothing)
-    return errand
+from .worker_process import start_ahead
 
 
 def main() -> None:
     """Run one coordinator process."""
-    faults.arm("coordinator")
-    logs.to_stderr()
-    journal, run_id = sys.argv[1:]
-    status = 0
-    settle_in()
-    try:
-        asyncio.run(serve(Path(journal), run_id, _read_errand()))
-    except (EngineError, JournalError) as error:
-        say({"ok": False, "kind": type(error).__name__, "message": str(error)})
-        log.error("%s", error)
-        status = EXIT_STORAGE if isinstance(error, StorageUnavailable) else EXIT_REFUSED
-    except BaseException as error:
-        say({"ok": False, "kind": "EngineError", "message": f"the coordinator broke: {type(error).__name__}: {error}"})
-        log.exception("the coordinator broke")
-        status = EXIT_BROKEN
-    sys.stderr.flush()
-    os._exit(status)
+    journal, run_id, *first = sys.argv[1:]
+    ahead = start_ahead(Path(first[0]), range(1, int(first[1]) + 1)) if first else {}
+    from . import coordination  # late: this is what takes the time
+
+    coordination.main(Path(journal), run_id, ahead)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from poolboard.journal import queue
 from poolboard.journal.errors import JournalError, Refused
 from poolboard.journal.model import Lease, NewWork, RunRow, Token
@@ -43,6 +45,7 @@ from .sizes import Sizes
 from .spending import Spending
 from .wishes import Wishes
 from .worker_desk import WorkerDesk
+from .worker_process import WorkerProcess
 
 log = logging.getLogger("poolboard")
 #: How long an attached screen gets to take in the last summary.
@@ -53,7 +56,14 @@ class Coordinator:
     """Wires the parts together and lives as long as the run is worked on."""
 
     def __init__(
-        self, journal: SqliteJournal, lease: Lease, run: RunRow, header: RunHeader, digest: str, errand: Errand
+        self,
+        journal: SqliteJournal,
+        lease: Lease,
+        run: RunRow,
+        header: RunHeader,
+        digest: str,
+        errand: Errand,
+        ahead: dict[int, WorkerProcess] | None = None,
     ) -> None:
         self._journal, self._lease, self._run, self._header = journal, lease, run, header
         self._digest, self._errand = digest, errand
@@ -68,13 +78,13 @@ class Coordinator:
         self.dispatcher = Dispatcher(
             lease, self.recorder, self.pool, self._lease_ms, lambda: self.controller.all_parked(), self._root_settled
         )
-        self.fleet = LocalFleet(self._folder, run.cwd, self._settings, self._worker_lost, self._block)
+        self.fleet = LocalFleet(self._folder, self._settings, self._worker_lost, self._block, ahead)
         self.desk = WorkerDesk(self.dispatcher, self._blocked, self._retire)
         self.controller = Controller(self.dispatcher, run, header.grace_s, self._stop_is_due, self._tell_workers)
-        self.scopes = Scopes(self.dispatcher, self._tell_workers, self._resize)
+        self.scopes = Scopes(self.dispatcher, header.grace_s, self._tell_workers, self._resize)
         self.sizes = Sizes(self.dispatcher, header, lambda size: self._resize())
-        self.spending = Spending(self.dispatcher, journal, header.budget, self.controller.exhaust)
-        self.desk.on_cost = self.spending.touch
+        self.spending = Spending(self.dispatcher, journal, header.budget, self.controller.exhaust, self.scopes)
+        self.desk.on_budget = self.spending.children.grant_new
         retrying = Retrying(self.dispatcher, journal.reader, lease.number)
         wishes = Wishes(self.controller, self.scopes, self.sizes, retrying, self.spending)
         self.progress = Progress(journal, lease, self.pool, self.desk, self.fleet, self.scopes, self.spending)
@@ -146,6 +156,7 @@ class Coordinator:
         if not asked and self._run.status == "awaiting_input":  # its child ended with the earlier coordinator
             await self.recorder.record(partial(queue.set_status, lease=self._lease, status="running"))
         await self.post.load({item.n for item in found.work})
+        await self.spending.children.load({item.n for item in found.work})
         takeover.begin(found, self.dispatcher)
         await self.sizes.load(self._journal.reader, self._lease.number)
         await self.recorder.drain()
@@ -170,8 +181,7 @@ class Coordinator:
             wire_limits.ObserveLimit: limits.observe,
         }
         self.clients.others[wire_limits.ChangeLimit] = limits.change
-        self.controller.on_state = limits.steer
-        self.progress.limits = limits.views
+        self.controller.on_state, self.progress.limits = limits.steer, limits.views
         limits.steer(self.controller.state)
         limits.await_workers(found.alive)
 
@@ -291,10 +301,11 @@ class Coordinator:
             number=self._lease.number,
             journal=str(self._journal.reader.path),
             socket=self._socket,
+            cwd=self._run.cwd,
             epoch=self._lease.epoch,
             digest=self._digest,
-            header=self._header.model_copy(update={"slots": self.sizes.slots}),
-        ).model_dump_json()
+            header=msgspec.structs.replace(self._header, slots=self.sizes.slots),
+        ).to_json()
 
     def _worker_lost(self, worker: str, reason: str) -> None:
         self.dispatcher.workers.pop(worker, None)
@@ -366,6 +377,7 @@ class Coordinator:
         if self.limits is not None:
             await self.limits.leave()
         await self.post.close(status)
+        await self.spending.children.keep_times()
         await self.recorder.drain()
         end = self._finish if status == "completed" else self.controller.stopped_member(status, error)
         self.hook_due = await self.recorder.record(partial(self._ended, end))

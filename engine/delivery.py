@@ -12,11 +12,9 @@ from typing import Final
 
 from poolboard.journal.message_model import OpenMessage, ReceiptState
 
-from .address import Address, parse
+from .address import Address, is_pattern, parse
 from .patterns import Path, Patterns, means
 
-#: Messages that wait at once in one run; a program that sends in a loop is told, not served.
-OPEN_LIMIT: Final = 20_000
 #: A stage does not wait longer than that for messages that do not come nearer (SPEC 1.34).
 PATIENCE_S: Final = 60.0
 
@@ -63,11 +61,6 @@ class Delivery:
         """How many parts of patterns were compared so far."""
         return self._patterns.checks
 
-    @property
-    def full(self) -> bool:
-        """Whether no more messages may wait."""
-        return len(self._open) >= OPEN_LIMIT
-
     def __len__(self) -> int:
         return len(self._open)
 
@@ -92,14 +85,19 @@ class Delivery:
         return [n for n, path in self._live.items() if means(address.segments, path)]
 
     def start(self, n: int, path: Path) -> list[OpenMessage]:
-        """A run begins, or begins again, or is taken over: return all that it has not taken yet, in order."""
+        """A run begins, or begins again, or is taken over: return all that it has not taken yet, in order.
+
+        What is for a pattern of its stages comes again even so: its replay tells which of them have had it.
+        """
         self._live[n] = path
         numbers = sorted({*self._direct.get(n, ()), *self._patterns.matching(path)})
         receipts = self._receipts.get(n, {})
         found = []
         for number in numbers:
             message, address = self._open[number]
-            if receipts.get(number) in (None, "delivered") and (message.direct is None or _leads(address, path)):
+            if receipts.get(number) == "taken" and not is_pattern(message.stage):
+                continue
+            if message.direct is None or _leads(address, path):
                 found.append(message)
         return found
 

@@ -76,7 +76,9 @@ class Dispatcher:
         self._feeding = False
         self._tick_due = False
         #: Told of every end, once somebody wants to know.
-        self.on_settled: Callable[[int], None] | None = None
+        self.on_settled: list[Callable[[int], None]] = []
+        #: Told whose work cost something that a budget may limit: a charge, or a failure.
+        self.on_cost: Callable[[int], None] = lambda n: None
 
     def feed(self, event: Event) -> None:
         """Let the pool decide and do what it says; events that come up meanwhile wait their turn."""
@@ -122,8 +124,10 @@ class Dispatcher:
     def settle(self, n: int, *, failed: bool = False) -> None:
         """The end of a work item is durable."""
         self.tokens.pop(n, None)
-        if self.on_settled is not None:
-            self.on_settled(n)
+        for hear in self.on_settled:
+            hear(n)
+        if failed:
+            self.on_cost(n)
         if self.post is not None:
             self.post.ended(n)
         self.feed(Settled(n, failed))

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import traceback
 from pathlib import Path
+from typing import TypeVar
 
 from . import secrets
 from .errors import StageError
 
+E = TypeVar("E", bound=BaseException)
 #: A deep recursion prints thousands of lines; its two ends say all.
 TRACEBACK_LIMIT_BYTES = 16 * 1024
 MESSAGE_LIMIT = 2000
@@ -54,6 +56,12 @@ def one_line(failure: dict[str, str]) -> str:
 def as_payload(failure: dict[str, str]) -> str:
     """Return the failure as the JSON of its event."""
     return json.dumps({"failure": failure}, separators=(",", ":"))
+
+
+def with_account(error: E, account: str) -> E:
+    """Return an exception that says this of itself, and not where it was raised: that would only show us."""
+    error.__dict__["account"] = account
+    return error
 
 
 def _account(error: BaseException) -> str:

@@ -6,19 +6,17 @@ import asyncio
 import logging
 import math
 import os
-import secrets
 import signal
 import subprocess
 import time
 from collections.abc import Callable, Coroutine, Set
-from contextlib import suppress
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
-from . import spawn, strays
+from . import strays
 from .folder import RunFolder
 from .identity import ProcessIdentity
+from .worker_process import WorkerProcess, log_path
 
 log = logging.getLogger("poolboard")
 #: How much of a worker's own output is shown when it dies (SPEC 1.A).
@@ -50,12 +48,13 @@ class LocalFleet:
     def __init__(
         self,
         folder: RunFolder,
-        cwd: str,
         settings: Callable[[str], str],
         on_lost: Callable[[str, str], None],
         on_futile: Callable[[str], None],
+        ahead: dict[int, WorkerProcess] | None = None,
     ) -> None:
-        self._folder, self._cwd, self._settings = folder, cwd, settings
+        """``ahead`` are workers by place that run already, and wait for their settings."""
+        self._folder, self._settings, self._ahead = folder, settings, ahead or {}
         self._on_lost, self._on_futile = on_lost, on_futile
         self.members: dict[str, Member] = {}
         self._size = 0
@@ -75,6 +74,7 @@ class LocalFleet:
         for place in range(1, count + 1):
             if place not in taken and self._is_open(place):
                 self._start(place)
+        self._dismiss()
         return self.surplus()
 
     def surplus(self) -> list[str]:
@@ -127,30 +127,23 @@ class LocalFleet:
             await asyncio.sleep(0.01)
 
     def _start(self, place: int) -> None:
-        worker = f"{place}.{secrets.token_hex(3)}"
-        log = os.open(self._log_path(worker), os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
-        try:
-            process = subprocess.Popen(
-                spawn.command("worker"),
-                stdin=subprocess.PIPE,
-                stdout=log,
-                stderr=log,
-                cwd=self._cwd,
-                env={**spawn.environment(), strays.MARK: worker},
-                start_new_session=True,
-            )
-        finally:
-            os.close(log)
-        identity = ProcessIdentity.of(process.pid) or ProcessIdentity(process.pid, 0, "gone")
-        member = Member(worker, place, identity, self._restarts.get(place, 0))
-        self.members[worker] = member
-        self._spawn_task(self._watch(member, process))
+        started = self._ahead.pop(place, None) or WorkerProcess.start(place, self._folder.workers)
+        pid = started.process.pid
+        identity = ProcessIdentity.of(pid) or ProcessIdentity(pid, 0, "gone")
+        member = Member(started.worker, place, identity, self._restarts.get(place, 0))
+        self.members[started.worker] = member
+        self._spawn_task(self._watch(member, started))
 
-    async def _watch(self, member: Member, process: subprocess.Popen[bytes]) -> None:
-        stdin = process.stdin
-        assert stdin is not None
-        with stdin, suppress(BrokenPipeError):
-            stdin.write(self._settings(member.worker).encode())
+    def _dismiss(self) -> None:
+        """Send away who was started ahead for a place that is not to be filled."""
+        while self._ahead:
+            _, started = self._ahead.popitem()
+            started.tell("")
+            self._spawn_task(_reaped(started.process))
+
+    async def _watch(self, member: Member, started: WorkerProcess) -> None:
+        process = started.process
+        started.tell(self._settings(member.worker))
         deadline_s = startup_deadline_s(self._size)
         waiting = asyncio.get_running_loop().run_in_executor(None, process.wait)
         try:
@@ -197,7 +190,7 @@ class LocalFleet:
     def tail(self, worker: str) -> str:
         """Return the end of what a worker itself printed."""
         try:
-            with self._log_path(worker).open("rb") as file:
+            with log_path(self._folder.workers, worker).open("rb") as file:
                 cut = os.fstat(file.fileno()).st_size - STDERR_TAIL_BYTES
                 file.seek(max(0, cut))
                 said = file.read(STDERR_TAIL_BYTES)
@@ -207,13 +200,14 @@ class LocalFleet:
             said = said[:3].lstrip(_CONTINUED) + said[3:]
         return said.decode("utf-8", "replace").strip()
 
-    def _log_path(self, worker: str) -> Path:
-        return self._folder.workers / f"{worker}.log"
-
     def _spawn_task(self, coroutine: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(coroutine)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+
+
+async def _reaped(process: subprocess.Popen[bytes]) -> None:
+    await asyncio.get_running_loop().run_in_executor(None, process.wait)
 
 
 def place_of(worker: str) -> int:

@@ -10,8 +10,6 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-import platformdirs
-
 from poolboard.journal.select import Configured, Selection, choose
 
 from .errors import UserMistake
@@ -25,7 +23,11 @@ LAST_WORDS_BYTES = 4096
 def state_folder() -> Path:
     """Return the user's state folder; XDG_STATE_HOME is obeyed everywhere."""
     home = os.environ.get("XDG_STATE_HOME")
-    return Path(home) / "poolboard" if home else Path(platformdirs.user_state_dir("poolboard"))
+    if home:
+        return Path(home) / "poolboard"
+    import platformdirs  # late: it looks for a folder of each kind
+
+    return Path(platformdirs.user_state_dir("poolboard"))
 
 
 def shared_limits_path() -> Path:

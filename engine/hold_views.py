@@ -32,4 +32,4 @@ def _view(hold: Hold, pool: Pool, active: Mapping[str, int], parked: Sequence[tu
         inside = {item.n for item in pool.holds.below(int(hold.name))}
         standing = sum(item.n in inside for item, _ in parked)
         going = sum(len(inside & place.holding) for place in pool.places.values())
-    return HoldView(hold.scope, hold.name, hold.by, hold.why, standing, going)
+    return HoldView(hold.scope, hold.name, hold.by, hold.why, standing, going, hold.cut)

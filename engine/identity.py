@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-import psutil
-
 
 @dataclass(frozen=True, slots=True)
 class ProcessIdentity:
@@ -68,6 +66,8 @@ def boot_id() -> str:
     try:
         return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     except OSError:
+        import psutil  # late: Linux answers all of this itself, and a command should start in a few ms
+
         return str(int(psutil.boot_time()))
 
 
@@ -81,6 +81,8 @@ def _start_of(pid: int) -> int | None:
             return None
         fields = text[text.rindex(")") + 2 :].split()
         return None if fields[0] in "ZX" else int(fields[19])
+    import psutil
+
     try:
         process = psutil.Process(pid)
         if process.status() == psutil.STATUS_ZOMBIE:

@@ -5,13 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import select
-import sys
-import threading
-import time
 import uuid
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -20,9 +15,10 @@ from poolboard.journal.model import NewRun
 from poolboard.journal.select import DEFAULT
 from poolboard.journal.sqlite import SqliteJournal
 
-from . import errors, hooks, secrets, spawn, strays
+from . import errors, hooks, secrets, spawn
 from .budget import changed
 from .config_loading import load
+from .coordinator_process import Begun, CoordinatorProcess
 from .definitions import OWN_PACKAGE, read_source, split_target
 from .errors import CoordinatorGone, UserMistake
 from .folder import RunFolder, chosen_journal, make_private
@@ -32,7 +28,6 @@ from .limit_spec import check_needs, parse_limits
 
 T = TypeVar("T")
 PROBE_LIMIT_S = 60.0
-READY_LIMIT_S = 60.0
 LOG_TAIL_BYTES = 8192
 
 
@@ -56,6 +51,8 @@ class RunRequest:
     budget: dict[str, float] = field(default_factory=dict)
     #: Named limits as a table of the configuration has them; they go before the workflow's own.
     limits: Mapping[str, int | str] = field(default_factory=dict)
+    #: Hooks by name (``on_complete``, …), before those of the configuration; an empty command takes one away.
+    hooks: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,11 +87,24 @@ async def describe(target: str) -> Described:
     return Described(told["workflow"], told["doc"], tuple(Taken(**parameter) for parameter in told["parameters"]))
 
 
-async def start_run(request: RunRequest) -> str:
+async def start_run(request: RunRequest, begun: Begun | None = None) -> str:
     """Record a new run, start its coordinator, and return the run's id once that one answers.
 
-    Everything is checked before anything is made. Raises UserMistake, JournalUnusable, StorageUnavailable.
+    Everything is checked before anything is made; what is ``begun`` is taken back if anything is wrong. Raises
+    UserMistake, JournalUnusable, StorageUnavailable.
     """
+    try:
+        journal, run_id, folder = await _recorded(request, begun)
+    except BaseException:
+        if begun is not None:
+            begun.forget()
+        raise
+    await start_coordinator(journal, run_id, folder, Errand("resume"), None if begun is None else begun.process)
+    return run_id
+
+
+async def _recorded(request: RunRequest, begun: Begun | None) -> tuple[Path, str, str]:
+    """Check everything, then record the run; return its journal, its id and its folder."""
     path, workflow = split_target(request.target)
     read_source(path)
     config = load().config
@@ -102,7 +112,7 @@ async def start_run(request: RunRequest) -> str:
     slots = _first(request.slots, config.slots)
     if not 1 <= workers <= 1024 or not 1 <= slots <= 4096:
         raise UserMistake(f"workers must be 1 to 1024 and slots 1 to 4096, not {workers} and {slots}")
-    run_id = uuid.uuid4().hex
+    run_id = uuid.uuid4().hex if begun is None else begun.run_id
     folder = RunFolder.of(run_id)
     folder.socket_path()
     told = await probe(path, workflow, request.inputs)
@@ -117,20 +127,18 @@ async def start_run(request: RunRequest) -> str:
         folder=str(folder.path),
         lease_s=request.lease_s,
         grace_s=_first(request.grace_s, config.grace_s),
-        hooks=hooks.of_config(config),
+        hooks={name: told for name, told in (hooks.of_config(config) | dict(request.hooks)).items() if told},
         hook_limit_s=config.hook_limit_s,
         max_depth=told["max_depth"],
         concurrency=told["concurrency"],
-        budget=changed({}, request.budget),
+        budget=changed(told["budget"], request.budget),
         limits=limits,
     )
     for name in told["secrets"]:
         # Kept here too, for the coordinator that may have to be started again.
         if isinstance(value := request.inputs.get(name), str):
             os.environ[secrets.variable(run_id, name)] = value
-    journal_path = await _record(request, run_id, header, folder)
-    await start_coordinator(journal_path, run_id, str(folder.path), Errand("resume"))
-    return run_id
+    return await _record(request, run_id, header, folder), run_id, str(folder.path)
 
 
 def _first(*given: T | None) -> T:
@@ -163,7 +171,7 @@ async def _record(request: RunRequest, run_id: str, header: RunHeader, folder: R
     try:
         folder.create()
         name = request.name or header.workflow
-        await journal.create_run(NewRun(run_id, name, request.cwd or str(Path.cwd()), header.model_dump_json()))
+        await journal.create_run(NewRun(run_id, name, request.cwd or str(Path.cwd()), header.to_json()))
     finally:
         await journal.close()
     return path
@@ -214,57 +222,23 @@ async def _ask_probe(path: Path, asked: dict[str, Any]) -> dict[str, Any]:
     return told
 
 
-async def start_coordinator(journal: Path, run_id: str, folder: str, errand: Errand) -> None:
-    """Start a detached coordinator and return once it is ready; raises what it says instead, or CoordinatorGone."""
-    RunFolder(Path(folder)).create()
-    line = await asyncio.to_thread(_spawn_and_listen, Path(folder), [str(journal), run_id], errand.encode())
+async def start_coordinator(
+    journal: Path, run_id: str, folder: str, errand: Errand, process: CoordinatorProcess | None = None
+) -> None:
+    """Start a detached coordinator and return once it is ready; raises what it says instead, or CoordinatorGone.
+
+    ``process`` is one that was started already.
+    """
+    if process is None:
+        RunFolder(Path(folder)).create()
+        process = CoordinatorProcess.start(RunFolder(Path(folder)), [str(journal), run_id])
+    line = await asyncio.to_thread(process.answer, errand.encode())
     if not line:
         raise CoordinatorGone(f"the coordinator of run {run_id} was not ready in time or ended: {_tail(folder)}")
     told = json.loads(line)
     if not told["ok"]:
         kind = getattr(errors, told["kind"], None)
         raise (kind if isinstance(kind, type) else CoordinatorGone)(told["message"])
-
-
-def _spawn_and_listen(folder: Path, words: list[str], told_first: bytes) -> bytes:
-    """Start the detached process and return the line it says, empty if it says none.
-
-    ``posix_spawn`` rather than ``subprocess``: the child is to outlive this process, and nobody is to wait for it.
-    """
-    log = os.open(RunFolder(folder).coordinator_log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
-    listen, told = os.pipe()
-    hear, tell = os.pipe()
-    try:
-        pid = os.posix_spawn(
-            sys.executable,
-            spawn.command("coordinate", *words),
-            {name: value for name, value in spawn.environment().items() if name != strays.MARK},
-            file_actions=[
-                (os.POSIX_SPAWN_DUP2, hear, 0),
-                (os.POSIX_SPAWN_DUP2, told, 1),
-                (os.POSIX_SPAWN_DUP2, log, 2),
-            ],
-            setsid=True,
-        )
-    finally:
-        os.close(log)
-        os.close(told)
-        os.close(hear)
-    # A coordinator that ends while this process lives must not stay a zombie.
-    threading.Thread(target=os.waitpid, args=(pid, 0), daemon=True).start()
-    with suppress(BrokenPipeError), os.fdopen(tell, "wb") as errand:
-        errand.write(told_first)
-    try:
-        line, deadline = b"", time.monotonic() + READY_LIMIT_S
-        while not line.endswith(b"\n") and (left := deadline - time.monotonic()) > 0:
-            if select.select([listen], [], [], left)[0]:
-                data = os.read(listen, 65536)
-                if not data:
-                    return b""
-                line += data
-        return line if line.endswith(b"\n") else b""
-    finally:
-        os.close(listen)
 
 
 def _tail(folder: str) -> str:

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TextIO
 
 from . import secrets
+from .masking import Masking, masking
 from .views import LogFile
 
 #: Per stage. What comes after is dropped, and the gap is marked (DESIGN 4).
@@ -33,12 +34,13 @@ current: ContextVar[LogSink | None] = ContextVar("poolboard_log", default=None)
 class LogSink:
     """An append-only log file of one stage of one attempt; safe from several threads."""
 
-    __slots__ = ("_descriptor", "_lock", "_path", "_size")
+    __slots__ = ("_descriptor", "_lock", "_masking", "_path", "_size")
 
     def __init__(self, path: Callable[[], Path]) -> None:
         self._path = path
         self._descriptor: int | None = None
         self._size = 0
+        self._masking: Masking | None = None
         self._lock = threading.Lock()
 
     def fileno(self) -> int:
@@ -54,21 +56,25 @@ class LogSink:
         return self._descriptor
 
     def write(self, data: bytes) -> None:
-        """Append bytes at once, unbuffered: a killed worker has lost nothing that it printed."""
-        if not data:
-            return
-        data = secrets.masked_bytes(data)
+        """Append bytes at once, unbuffered: a killed worker has lost nothing that it printed.
+
+        Only what may be the beginning of a secret waits for what comes after it, or for ``close``.
+        """
         with self._lock:
-            if self._size >= STAGE_LOG_LIMIT_BYTES:
-                return
-            self._size += len(data)
-            if self._size >= STAGE_LOG_LIMIT_BYTES:
-                data += b"\n[poolboard: this stage's log is full at %d bytes; the rest is not kept]\n" % self._size
-            try:
-                os.write(self._opened(), data)
-            except OSError:
-                # A full disk for logs must not fail the work: the journal tells its own truth.
-                self._size = STAGE_LOG_LIMIT_BYTES
+            self._masking = self._masking or masking()
+            self._write(data if self._masking is None else self._masking.take(data))
+
+    def _write(self, data: bytes) -> None:
+        if not data or self._size >= STAGE_LOG_LIMIT_BYTES:
+            return
+        self._size += len(data)
+        if self._size >= STAGE_LOG_LIMIT_BYTES:
+            data += b"\n[poolboard: this stage's log is full at %d bytes; the rest is not kept]\n" % self._size
+        try:
+            os.write(self._opened(), data)
+        except OSError:
+            # A full disk for logs must not fail the work: the journal tells its own truth.
+            self._size = STAGE_LOG_LIMIT_BYTES
 
     def tail(self, limit: int) -> bytes:
         """Return the end of what was written, also by programs; empty if nothing was."""
@@ -80,6 +86,8 @@ class LogSink:
     def close(self) -> None:
         """Give the file descriptor back; a later write opens the file again."""
         with self._lock:
+            if self._masking is not None:
+                self._write(self._masking.rest())
             if self._descriptor is not None:
                 os.close(self._descriptor)
                 self._descriptor = None
@@ -108,7 +116,7 @@ class AttributedStream(io.TextIOBase):
     def write(self, text: str) -> int:
         sink = current.get()
         if sink is None:
-            self._own.write(text)
+            self._own.write(secrets.masked(text))
             self._own.flush()
         else:
             sink.write(text.encode("utf-8", "surrogateescape"))

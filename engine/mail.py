@@ -13,8 +13,10 @@ from heapq import heappop, heappush
 
 from poolboard.journal.message_model import MessageMode
 
+from .address import is_pattern
 from .delivery import PATIENCE_S, Patience
 from .message import Message
+from .patterns import Patterns, means
 from .running import Box, RunningCall
 
 #: Messages that one look into the inbox takes; the rest comes with the next.
@@ -24,19 +26,27 @@ Fetch = Callable[[Sequence[int]], Awaitable[list[Message]]]
 
 @dataclass(slots=True)
 class Letter:
-    """A message on its way through a run. ``after``: the stage calls that it waits for."""
+    """A message on its way through a run. ``after``: the stage calls that it waits for.
+
+    One for a pattern of stages is had by each of them, by name, once. Any is in the inbox once at most.
+    """
 
     number: int
     mode: MessageMode
     stage: str | None
     after: set[RunningCall] = field(default_factory=set)
+    #: Neither the run nor a stage has it yet: the stage that it is for is not there.
+    waits: bool = False
+    shelved: bool = False
+    had: set[str] = field(default_factory=set)
 
 
 class Mail:
     """Sorts letters: for the inbox now, after a stage, for a stage that runs, for one that is yet to come.
 
     ``fetch`` reads messages by number, ``got`` tells the coordinator that they are there, ``warn`` writes a line to the
-    run's log.
+    run's log. ``had_by`` names the stages that had a message in earlier attempts, ``""`` for the inbox: asked only for
+    patterns of stages, and once the replay is there.
     """
 
     def __init__(
@@ -46,9 +56,13 @@ class Mail:
         got: Callable[[list[int]], None],
         warn: Callable[[str], None],
         patience_s: float = PATIENCE_S,
+        had_by: Callable[[int], Collection[str]] = lambda number: (),
     ) -> None:
         self._calls, self._fetch, self._got, self._warn, self._patience_s = calls, fetch, got, warn, patience_s
+        self._had_by = had_by
         self._letters: dict[int, Letter] = {}
+        #: Letters for patterns of stages, by what they mean.
+        self._patterns = Patterns()
         self._ready: list[int] = []
         self._after: list[Letter] = []
         self._held: list[Letter] = []
@@ -76,23 +90,45 @@ class Mail:
         self._news.set()
 
     def _sort(self, letter: Letter) -> None:
-        calls = [call for call in self._calls if letter.stage in (None, call.name)]
+        if is_pattern(letter.stage):
+            self._patterns.add(letter.number, (str(letter.stage),))
+        calls = [call for call in self._calls if self._wants(call, letter)]
         if letter.stage is not None and not calls:
-            self._held.append(letter)
+            letter.waits = True
+            if not is_pattern(letter.stage):
+                self._held.append(letter)
         elif letter.mode == "follow_up" and calls:
             letter.after = set(calls)
             self._after.append(letter)
         elif letter.stage is not None and letter.mode == "steer":
-            self._fill_soon(calls[0], [letter])
+            for call in {call.name: call for call in reversed(calls)}.values():  # the first of each name
+                letter.had.add(call.name)
+                self._fill_soon(call, [letter])
         else:
-            heappush(self._ready, letter.number)
+            letter.had.update(call.name for call in calls)
+            self._shelve(letter.number)
             if letter.mode == "interrupt":
                 for call in calls:
                     call.interrupt(letter.number)
 
+    def _wants(self, call: RunningCall, letter: Letter) -> bool:
+        """Say whether a message is for a stage call that runs, and new to it."""
+        if not is_pattern(letter.stage):
+            return letter.stage in (None, call.name)
+        return means((str(letter.stage),), (call.name,)) and self._is_new(call, letter)
+
+    def _is_new(self, call: RunningCall, letter: Letter) -> bool:
+        return call.name not in letter.had and call.name not in self._had_by(letter.number)
+
+    def _shelve(self, number: int) -> None:
+        """Lay a message into the inbox, once."""
+        letter = self._letters[number]
+        if not letter.shelved and not (is_pattern(letter.stage) and "" in self._had_by(number)):
+            letter.shelved = True
+            heappush(self._ready, number)
+
     def _tell(self, numbers: Sequence[int]) -> None:
-        held = {letter.number for letter in self._held}
-        fresh = [number for number in numbers if number not in held and number not in self._told]
+        fresh = [number for number in numbers if not self._letters[number].waits and number not in self._told]
         self._told.update(fresh)
         if fresh:
             self._got(fresh)
@@ -102,10 +138,9 @@ class Mail:
     async def enter(self, call: RunningCall) -> None:
         """A stage is about to start: what waits for it is there first, unless nothing moves for a minute."""
         await self.arrived()
-        mine = [letter for letter in self._held if letter.stage == call.name]
+        mine = self._due(call)
         if not mine:
             return
-        self._held = [letter for letter in self._held if letter.stage != call.name]
         self._tell([letter.number for letter in mine])
         for letter in mine:
             if letter.mode == "follow_up":
@@ -121,15 +156,30 @@ class Mail:
         if not task.done():
             self._told_late(now, f"stage {call.name} starts without")
 
+    def _due(self, call: RunningCall) -> list[Letter]:
+        """Return what waited for a stage of this name, and what is for every stage of such a name."""
+        mine = [letter for letter in self._held if letter.stage == call.name]
+        if mine:
+            self._held = [letter for letter in self._held if letter.stage != call.name]
+        if len(self._patterns):
+            for number in self._patterns.matching((call.name,)):
+                letter = self._letters[number]
+                if self._is_new(call, letter) and not (letter.mode == "follow_up" and (letter.shelved or letter.after)):
+                    letter.had.add(call.name)
+                    mine.append(letter)
+        for letter in mine:
+            letter.waits = False
+        return mine
+
     def leave(self, call: RunningCall) -> None:
         """A stage call is over: what it did not read, and what was to come after it, is for the inbox."""
         if call.box is not None:
             for number in call.box.unread():
-                heappush(self._ready, number)
+                self._shelve(number)
         for letter in self._after:
             letter.after.discard(call)
             if not letter.after:
-                heappush(self._ready, letter.number)
+                self._shelve(letter.number)
         self._after = [letter for letter in self._after if letter.after]
         self._news.set()
 
@@ -152,7 +202,7 @@ class Mail:
                     box.put(message)
             else:
                 for letter in chunk:
-                    heappush(self._ready, letter.number)
+                    self._shelve(letter.number)
                 self._news.set()
 
     # --- the inbox -------------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ twice and finds the same messages at the same places."""
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,23 +13,43 @@ from poolboard.journal.message_model import MESSAGE_MODES, MessageMode
 from . import faults, wire_messages
 from .address import Address, parse
 from .attempt import Attempt
+from .codec import Codec
 from .errors import Blocked
 from .mailbox import read_messages
 from .message import Message
-from .payload import Codec, dumps, fingerprint
+from .payload import dumps, fingerprint
 from .replay import Call, Kind, Mismatch, stage_payload
 
 #: Any value of the types that a stage may return, too.
 _VALUES = Codec(Any, "message")
+#: Messages that wait for a reply at once; of more, the oldest can be answered only by naming it.
+MOST_UNANSWERED = 1_000
 
 
 class MessageCalls:
     """The message calls of one attempt."""
 
-    __slots__ = ("_attempt",)
+    __slots__ = ("_attempt", "_unanswered")
 
     def __init__(self, attempt: Attempt) -> None:
         self._attempt = attempt
+        #: What other runs said that the program has seen, oldest first. One that is on its way is none to reply to.
+        self._unanswered: deque[Message] = deque(maxlen=MOST_UNANSWERED)
+
+    async def reply(self, value: object, to: Message | None) -> None:
+        """Send to the run whose message this is, or that of the oldest one the program has seen and not answered.
+
+        Raises ValueError if there is none.
+        """
+        if to is None:
+            if not self._unanswered:
+                raise ValueError("ctx.reply: no run's message was read that is not answered yet")
+            to = self._unanswered[0]
+        if to.sender is None:
+            raise ValueError(f"ctx.reply: message {to.number} came from no run")
+        if to in self._unanswered:
+            self._unanswered.remove(to)
+        await self.send(f"child-{to.sender}" if to.sender else "root", value, "steer")
 
     async def send(self, target: str | int, value: object, mode: MessageMode) -> None:
         """Return once the message is durable. Raises ValueError for a target or mode that is none, Unrecordable."""
@@ -63,12 +84,12 @@ class MessageCalls:
         call = self._begin("inbox", "inbox", fingerprint([]))
         try:
             if (recorded := self._attempt.replay.outcome(call)) is not None:
-                return await self._read(recorded.value)
+                return self._seen(await self._read(recorded.value))
             await self._attempt.may_go_on()
             mail = self._attempt.mail
             if mail is not None:
                 await mail.arrived()
-            return await self._take(call, [] if mail is None else mail.take())
+            return self._seen(await self._take(call, [] if mail is None else mail.take()))
         finally:
             self._attempt.replay.end(call)
 
@@ -77,7 +98,7 @@ class MessageCalls:
         call = self._begin("messages", "messages", fingerprint([timeout_s]))
         try:
             if (recorded := self._attempt.replay.outcome(call)) is not None:
-                return next(iter(await self._read(recorded.value)), None)
+                return next(iter(self._seen(await self._read(recorded.value))), None)
             mail = self._attempt.mailbox()
             await self._attempt.may_go_on()
             await mail.arrived()
@@ -85,9 +106,14 @@ class MessageCalls:
                 async with self._attempt.slot.waiting():
                     await mail.some(timeout_s)
                 await self._attempt.may_go_on()
-            return next(iter(await self._take(call, mail.take(1))), None)
+            return next(iter(self._seen(await self._take(call, mail.take(1)))), None)
         finally:
             self._attempt.replay.end(call)
+
+    def _seen(self, messages: list[Message]) -> list[Message]:
+        """Note what the program gets now: from here on it can be replied to."""
+        self._unanswered.extend(message for message in messages if message.sender is not None)
+        return messages
 
     def _begin(self, kind: Kind, name: str, arguments: str) -> Call:
         try:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from poolboard.journal.message_model import MessageMode, ReceiptState
+if TYPE_CHECKING:
+    from poolboard.journal.message_model import MessageMode, ReceiptState
 
 
 @dataclass(frozen=True, slots=True)

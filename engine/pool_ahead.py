@@ -1,6 +1,6 @@
 """Short runs are claimed before a slot is free, so that no slot stands idle while a claim is written. Pure.
 
-1. As far as the measured durations of the call allow: at most ``AHEAD_MS`` of work waits behind each slot of a worker.
+1. As far as the measured durations of the call allow: behind each slot at most ``AHEAD_MS`` of work, ``DEEPEST`` runs.
 2. What was claimed ahead waits in the worker and starts there, in order, the moment a run gives its slot back. The pool
    counts the same way, so both always agree on who holds a slot.
 3. A duration is a forecast. When runs take longer than it said and another worker has a free slot, what still waits is
@@ -18,6 +18,10 @@ from .pool_state import Group, GroupKey, Item, Place
 
 #: So much measured work may wait behind each slot.
 AHEAD_MS: Final = 50
+#: So many runs may, however short they are. More than one, for each lends its slot while it waits for a commit: the
+#: more wait together, the more share one. Measured with three-stage children on 2 x 8 slots: 1 waiting: 0.37 commits
+#: each, 3: 0.21, at a fifth more children a second.
+DEEPEST: Final = 3
 #: Runs of a call that have to be measured before the first of it is claimed ahead.
 MEASURED: Final = 8
 #: What has waited so long for its slot may be called back.
@@ -79,10 +83,14 @@ class Ahead:
         if group.measured < self._enough:
             return None
         best, least = None, 0
+        depth = min(DEEPEST, AHEAD_MS / group.pace_ms)
         for worker, place in self._places.items():
-            deepest = min(place.slots, int(place.slots * AHEAD_MS / group.pace_ms))
             waits = len(place.ahead)
-            if waits < deepest and (best is None or waits < least) and not (place.closed or place.wanting):
+            if (
+                waits < int(place.slots * depth)
+                and (best is None or waits < least)
+                and not (place.closed or place.wanting)
+            ):
                 best, least = worker, waits
         return best
 
@@ -91,7 +99,15 @@ class Ahead:
         late = [worker for worker, place in self._places.items() if self._is_late(place, now)]
         if not late or not any(place.free > 0 for place in self._places.values()):
             return []
+        for worker in late:
+            self._learn(self._places[worker], now)
         return [action for worker in late for action in self.recall(worker)]
+
+    def _learn(self, place: Place, now: int) -> None:
+        """What has not ended yet takes at least so long: the forecast was wrong, and is not made again."""
+        for item in (self._items[n] for n in place.holding):
+            group = self._groups[item.group]
+            group.pace_ms = max(group.pace_ms, now - item.since)
 
     def recall(self, worker: str) -> list[Action]:
         """Call back all that waits in the worker, once."""

@@ -13,6 +13,7 @@ from typing import Any
 from poolboard.journal import messages
 from poolboard.journal.errors import BadPayload, IdentityConflict, Refused
 from poolboard.journal.message_model import NewMessage, OpenMessage
+from poolboard.journal.messages import FULL, OPEN_LIMIT
 from poolboard.journal.model import Checkpoint, Token
 from poolboard.journal.sqlite import SqliteJournal
 from poolboard.journal.states import TERMINAL_RUN, IllegalMove, RunStatus
@@ -20,13 +21,12 @@ from poolboard.journal.states import TERMINAL_RUN, IllegalMove, RunStatus
 from . import faults, wire, wire_messages
 from .address import BadAddress, parse, path_of
 from .control import Refusal
-from .delivery import OPEN_LIMIT, Delivery
+from .delivery import Delivery
 from .dispatch import Dispatcher, fatal_unless_refused
 from .peers import Peer
 
 #: Letters of one message on the wire.
 LETTERS = 500
-FULL = f"{OPEN_LIMIT:,} messages wait already, which is all that a run may have"
 
 
 class PostOffice:

@@ -47,6 +47,7 @@ def answer(path: str, name: str | None, words: dict[str, str], values: dict[str,
         "secrets": [name for name in signature.secrets if secrets.named(inputs.get(name))],
         # Those of the workflow itself go before those that others in its file name.
         "limits": {k: v for one in (*module.workflows.values(), workflow) for k, v in one.limits.items()},
+        "budget": workflow.budget,
         "needs": {stage: dict(needs) for stage, needs in module.needs.items()},
     }
 

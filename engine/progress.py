@@ -87,7 +87,12 @@ class Progress:
             eta_s=self._rates.eta_s(now_s, row.total - done),
             parked=len(parked),
             in_flight=self._pool.holding + len(parked),
-            alerts=(*self._busy(), *self.alerts.values(), *warnings(self._spending.limits, self._spending.used)),
+            alerts=(
+                *self._busy(),
+                *self.alerts.values(),
+                *warnings(self._spending.limits, self._spending.used),
+                *self._spending.children.alerts(),
+            ),
             stamp=row.changed,
             limits=self.limits(),
             prompts=asking.views() if asking else (),

@@ -66,7 +66,8 @@ class PromptDesk:
 
     def _take(self, prompt: Prompt) -> None:
         self._open[prompt.id] = prompt
-        self._dispatcher.on_settled = self.settled
+        if self.settled not in self._dispatcher.on_settled:
+            self._dispatcher.on_settled.append(self.settled)
         self._arm(prompt)
 
     def _arm(self, prompt: Prompt) -> None:

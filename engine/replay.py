@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple
@@ -47,13 +48,15 @@ class Call(NamedTuple):
 class Outcome:
     """A recorded stage: its JSON value, or its failure (``type``, ``message``, ``traceback``).
 
-    ``alone`` says that no other call of the run was open at any moment of it.
+    ``alone`` says that no other call of the run was open at any moment of it. ``taken`` are the numbers of the messages
+    that the stage has read.
     """
 
     call: Call
     alone: bool
     value: Any
     failure: dict[str, str] | None
+    taken: tuple[int, ...] = ()
 
 
 class Mismatch(Exception):
@@ -63,7 +66,7 @@ class Mismatch(Exception):
 class Replay:
     """The recorded outcomes of one run and the calls it makes this time."""
 
-    __slots__ = ("_by_key", "_by_place", "_next_place", "_open", "_seen", "_tries")
+    __slots__ = ("_by_key", "_by_place", "_next_place", "_open", "_readers", "_seen", "_tries")
 
     def __init__(self, payloads: list[dict[str, Any]], *, reopened: bool = False) -> None:
         """Take the recorded stages. A run that was ``reopened`` (its failed children are tried again) may rightly ask
@@ -75,6 +78,7 @@ class Replay:
         self._by_place = {call.place: call for call in alone}
         self._seen: Counter[tuple[str, str, str]] = Counter()
         self._next_place = 0
+        self._readers: dict[int, set[str]] | None = None
         self._open: dict[int, bool] = {}
 
     def begin(self, kind: Kind, name: str, fingerprint: str) -> Call:
@@ -104,6 +108,19 @@ class Replay:
         """Return what was recorded for the call."""
         return self._by_key.get(call.key) if self._by_key else None
 
+    def readers(self, number: int) -> set[str]:
+        """Return the stages that are recorded to have read a message; the run's own inbox is ``""``."""
+        if self._readers is None:
+            found: dict[int, set[str]] = {}
+            self._readers = found
+            for outcome in self._by_key.values():
+                by, taken = (outcome.call.name, outcome.taken)
+                if outcome.call.kind in ("inbox", "messages"):
+                    by, taken = "", outcome.value or ()
+                for one in taken:
+                    found.setdefault(one, set()).add(by)
+        return self._readers.get(number, set())
+
     def tries(self, call: Call) -> tuple[int, int]:
         """Return how many tries of the call have failed, and when (wall ms) the next may start; (0, 0) for none."""
         return self._tries.get(call.key, (0, 0)) if self._tries else (0, 0)
@@ -116,14 +133,20 @@ def stage_payload(
     times: tuple[int, int, int],
     *,
     alone: bool,
+    taken: Sequence[int] = (),
 ) -> str:
-    """Return the checkpoint event of a call; ``times``: started_at, completed_at (wall ms), number of the try."""
+    """Return the checkpoint event of a call; ``times``: started_at, completed_at (wall ms), number of the try.
+
+    ``taken`` are the messages that a stage has read.
+    """
     # Put together by hand: the encoder takes four times as long, and this is made for every stage.
     head = (
         f'{{"kind":"{call.kind}","name":{_quoted(call.name)},"fingerprint":"{call.fingerprint}",'
         f'"ordinal":{call.ordinal},"place":{call.place},"alone":{"true" if alone else "false"},'
         f'"started_at":{times[0]},"completed_at":{times[1]},"attempt":{times[2]}'
     )
+    if taken:
+        head += f',"taken":{dumps(list(taken))}'
     if failure is not None:
         return f'{head},"failure":{dumps(failure)}}}'
     return f"{head}}}" if value_json is None else f'{head},"value":{value_json}}}'
@@ -156,7 +179,8 @@ def _outcome(payload: dict[str, Any]) -> Outcome:
         payload["ordinal"],
         payload["place"],
     )
-    return Outcome(call, payload["alone"], payload.get("value"), payload.get("failure"))
+    taken = tuple(payload["taken"]) if "taken" in payload else ()
+    return Outcome(call, payload["alone"], payload.get("value"), payload.get("failure"), taken)
 
 
 def _told(call: Call) -> str:

@@ -14,7 +14,6 @@ from poolboard.journal.errors import JournalUnusable, RunNotFound
 from poolboard.journal.model import RunRow, WorkRow
 from poolboard.journal.reader import Reader
 
-from .child_view import child_view
 from .errors import AmbiguousRun, UnknownRun, UserMistake
 from .folder import RunFolder, chosen_journal
 from .hook_record import trouble
@@ -136,6 +135,8 @@ class RunReader:
 
     async def child(self, run_id: str, n: int) -> ChildView:
         """Return one child in full; 0 is the root. Raises UserMistake if there is no such child."""
+        from .child_view import child_view  # late: only whoever looks at a child needs it
+
         reader = await self._opened()
         run = await self.row(run_id)
         assert reader is not None
@@ -215,7 +216,7 @@ class RunReader:
             stamp=row.changed,
             prompts=tuple(prompt_note(prompt) for prompt in asked[:PROMPTS_NOTED]),
             holds=tuple(
-                HoldView(hold.scope, hold.name, hold.who, hold.why, 0, 0)
+                HoldView(hold.scope, hold.name, hold.who, hold.why, 0, 0, hold.cut)
                 for hold in (await reader.holds(row.number))[:HOLDS_SHOWN]
             ),
             usage=tuple(UsageView(name, used) for name, used in (await reader.usage(row.number)).items()),

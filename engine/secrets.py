@@ -67,12 +67,9 @@ def masked(text: str) -> str:
     return text
 
 
-def masked_bytes(data: bytes) -> bytes:
-    """Return bytes without the values that this process knows."""
-    for value in _known.values():
-        if len(value) >= SHORTEST:
-            data = data.replace(os.fsencode(value), MASK.encode())
-    return data
+def known() -> tuple[bytes, ...]:
+    """Return the values that this process knows and that are long enough to be looked for."""
+    return tuple(os.fsencode(value) for value in _known.values() if len(value) >= SHORTEST)
 
 
 def without(environ: Mapping[str, str]) -> dict[str, str]:

@@ -17,7 +17,7 @@ from typing import Any, Final
 from poolboard.journal.driver import Connection, connect, sqlite
 
 from .admission_events import ClaimId, Needs
-from .admission_reason import NAMED, person
+from .admission_reason import NAMED, person, seconds
 from .bucket import Bucket
 from .folder import make_private
 from .identity import ProcessIdentity, boot_id
@@ -161,7 +161,7 @@ class SharedBook:
     def _why_not(self, db: Connection, limit: _Limit, amount: int, now_s: float) -> str | None:
         name, most = limit.spec.name, limit.spec.most
         if limit.slow_until_s > now_s:
-            return f"{name} is to be left alone, as a service said"
+            return f"{name} is to be left alone for {seconds(limit.slow_until_s - now_s)} more, as a service said"
         if limit.spec.is_rate:
             if not limit.bucket.has(amount, now_s):
                 return f"{limit.spec.text}, shared by all runs, is used up"

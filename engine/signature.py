@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .payload import Codec, Unrecordable
+from .codec import Codec
+from .payload import Unrecordable
 
 #: Characters of a default value that a person is shown.
 DEFAULT_LIMIT = 80

@@ -19,23 +19,50 @@ IDLE_BEFORE_GIVING_S = 0.02
 class Slot:
     """Counts what the run does; asks for a slot (``want``) and returns it (``give``) through the callables given.
 
+    ``held``: as the coordinator knows it. ``lent``: held, but another run of this worker computes in it.
     ``over``: the run has ended, and said so.
     """
 
-    __slots__ = ("_busy", "_give", "_granted", "_seats", "_waits", "_want", "held", "over")
+    __slots__ = ("_back", "_busy", "_give", "_granted", "_seats", "_waits", "_want", "held", "lent", "over")
 
     def __init__(self, seats: Seats, give: Callable[[], None], want: Callable[[], None]) -> None:
         self._seats, self._give, self._want = seats, give, want
-        self.over = False
+        self.lent = self.over = False
         self._busy = 0
         self._waits = 0
         self._granted: asyncio.Future[None] | None = None
+        self._back: asyncio.Future[None] | None = None
         self.held = False
 
     def open(self) -> None:
         """The run has its slot."""
         self.held = True
         self._seats.take()
+
+    def lend(self) -> None:
+        """The run computes nothing until ``take_back``: its only stage is over and is being recorded."""
+        if self.held and not self.lent and self._busy == 1:
+            self.lent = True
+            self._seats.leave()
+
+    def take_back(self) -> None:
+        """Compute again, if there is room; else the next stage waits for it."""
+        if self.lent and self._seats.free:
+            self._sit()
+
+    def _sit(self) -> None:
+        self.lent = False
+        self._seats.take()
+        if self._back is not None:
+            self._back.set_result(None)
+            self._back = None
+
+    async def _come_back(self) -> None:
+        if self._back is None:
+            self._back = asyncio.get_running_loop().create_future()
+            self._seats.come_back(self, self._sit)
+        if self._back is not None:
+            await asyncio.shield(self._back)
 
     async def acquire(self) -> None:
         """Return once the run holds its slot."""
@@ -59,6 +86,8 @@ class Slot:
         self._busy += 1
         try:
             await self.acquire()
+            if self.lent:
+                await self._come_back()
         except BaseException:
             self.end()
             raise
@@ -82,9 +111,9 @@ class Slot:
 
     def leave(self) -> None:
         """The run has ended: its slot is the next one's, whether or not its end is recorded yet."""
-        held, self.held, self.over = self.held, False, True
-        if held:
-            self._seats.leave()
+        self.over = True
+        if self.held:
+            self._part()
 
     def restate(self) -> None:
         """Tell a new coordinator what still holds."""
@@ -99,6 +128,12 @@ class Slot:
 
     def _give_if_idle(self) -> None:
         if self.held and self._busy == 0 and self._waits > 0:
-            self.held = False
             self._give()
+            self._part()
+
+    def _part(self) -> None:
+        lent, self.held, self.lent = self.lent, False, False
+        if lent:
+            self._seats.stay_away(self)
+        else:
             self._seats.leave()

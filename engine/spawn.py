@@ -14,6 +14,8 @@ _FOLDER = Path(__file__).absolute().parent.parent
 #: The folder that holds the package: the checkout itself where engine/ lies at its top, else what pip installed into.
 _ROOT = str(_FOLDER if _FOLDER.name != "poolboard" else _FOLDER.parent)
 _GIVEN = "POOLBOARD_IMPORT_ROOT"
+#: Set in a worker's environment to its id, and so in that of everything it starts.
+MARK = "POOLBOARD_WORKER"
 
 
 def command(module: str, *words: str) -> list[str]:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from functools import partial
 
 from poolboard.journal import queue
 from poolboard.journal.sqlite import SqliteJournal
 
 from . import budget
+from .child_budgets import ChildBudgets
 from .control import Refusal
 from .dispatch import Dispatcher
 from .payload import dumps
+from .scopes import Scopes
 from .summary import run_view
 
 SETTING = "budget"
@@ -32,9 +34,13 @@ class Spending:
         journal: SqliteJournal,
         limits: Mapping[str, float],
         on_exhausted: Callable[[str], Awaitable[None]],
+        scopes: Scopes,
     ) -> None:
         self._dispatcher, self._journal, self._on_exhausted = dispatcher, journal, on_exhausted
         self.limits: dict[str, float] = dict(limits)
+        #: What the run's children may use, each with all below it.
+        self.children = ChildBudgets(dispatcher, journal, scopes)
+        dispatcher.on_cost = self.touch
         self.used: dict[str, float] = {}
         self._due = asyncio.Event()
 
@@ -45,12 +51,21 @@ class Spending:
             self.limits = json.loads(wished)
         await self.measure()
 
-    async def change(self, wished: Mapping[str, float] | None, by: str, why: str | None) -> None:
-        """Put other limits in force; raises Refusal if the run could still not go on."""
+    async def check(self, wished: Mapping[str, float] | None, forgiven: int = 0) -> dict[str, float]:
+        """Return the limits with the wished ones put in; raises Refusal if the run could still not go on.
+
+        ``forgiven`` failed children are about to be tried again.
+        """
         after = budget.changed(self.limits, wished or {})
         await self.measure()
-        if (reason := budget.exhausted(after, self.used)) is not None:
-            raise Refusal(f"{reason}; give it more: {_advice(after, self.used)}")
+        used = self.used | {budget.FAILURES: self.used[budget.FAILURES] - forgiven}
+        if (reason := budget.exhausted(after, used)) is not None:
+            raise Refusal(f"{reason}; give it more: poolboard resume RUN {budget.advice(after, used)}")
+        return after
+
+    async def change(self, wished: Mapping[str, float] | None, by: str, why: str | None) -> None:
+        """Put other limits in force; raises Refusal if the run could still not go on."""
+        after = await self.check(wished)
         if after != self.limits:
             value = dumps(after)
             await self._dispatcher.recorder.record(
@@ -67,8 +82,13 @@ class Spending:
         usage = await self._journal.reader.usage(lease.number)
         self.used = {budget.DURATION: elapsed_s, budget.FAILURES: row.failed, **usage}
 
-    def touch(self) -> None:
-        """Something was used: look soon."""
+    async def failed(self) -> Collection[int]:
+        """Return every work item that has failed."""
+        return await self._journal.reader.failed(self._dispatcher.lease.number)
+
+    def touch(self, n: int = 0) -> None:
+        """Something was used by work item n: look soon."""
+        self.children.touch(n)
         self._due.set()
 
     async def watch(self) -> None:
@@ -78,19 +98,12 @@ class Spending:
                 await self.measure()
                 if (reason := budget.exhausted(self.limits, self.used)) is not None:
                     await self._on_exhausted(reason)
+            await self.children.look()
+            timed = budget.DURATION in self.limits or self.children.timed
             try:
-                async with asyncio.timeout(LOOK_S if budget.DURATION in self.limits else None):
+                async with asyncio.timeout(LOOK_S if timed else None):
                     await self._due.wait()
             except TimeoutError:
                 pass
             self._due.clear()
             await asyncio.sleep(PAUSE_S)
-
-
-def _advice(limits: Mapping[str, float], used: Mapping[str, float]) -> str:
-    words = []
-    for name, limit in limits.items():
-        if used.get(name, 0) >= limit:
-            flag = {budget.DURATION: "--max-duration TIME", budget.FAILURES: "--max-failures N"}
-            words.append(flag.get(name, f"--max-usage {name}=N"))
-    return "poolboard resume RUN " + " ".join(words)

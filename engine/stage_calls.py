@@ -134,7 +134,8 @@ class StageCalls:
             return stage.signature.result.encode(value), None
         except (asyncio.CancelledError, Abandoned, Blocked):
             running = running_call.get()
-            if not stage.is_async and running is not None and running.interrupted is not None:
+            ended = self._attempt.abandoned or (running is not None and running.interrupted is not None)
+            if not stage.is_async and ended:
                 self._attempt.around.channel.tell(wire.Spent())  # its thread goes on, as after a time limit
             raise
         except TimeoutError as error:
@@ -170,7 +171,7 @@ class StageCalls:
         if running is not None:
             running.leave()  # from here on it is too late to interrupt the call
         faults.fault("worker.computed")
-        await attempt.record(
+        await attempt.record_outcome(
             wire.CommitStage(
                 req=attempt.around.channel.next_req(),
                 n=attempt.n,
@@ -178,7 +179,12 @@ class StageCalls:
                 key=call.key if failure is None else call.failure_key(attempt.generation),
                 stage=stage.name,
                 payload=stage_payload(
-                    call, text, failure, (started_at, completed_at, number), alone=attempt.replay.is_alone(call)
+                    call,
+                    text,
+                    failure,
+                    (started_at, completed_at, number),
+                    alone=attempt.replay.is_alone(call),
+                    taken=taken or (),
                 ),
                 started_at=started_at,
                 completed_at=completed_at,
@@ -207,7 +213,7 @@ class StageCalls:
         told = f"[poolboard: try {number} failed: {one_line(failure)}; next try in {pause_s:.1f} s]\n"
         sink.write(told.encode("utf-8", "surrogateescape"))
         now = max(started_at, time.time_ns() // 1_000_000)
-        await attempt.record(
+        await attempt.record_outcome(
             wire.CommitStage(
                 req=attempt.around.channel.next_req(),
                 n=attempt.n,

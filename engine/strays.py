@@ -14,9 +14,8 @@ from collections.abc import Iterable
 import psutil
 
 from .identity import ProcessIdentity
+from .spawn import MARK as MARK
 
-#: Set in a worker's environment to its id.
-MARK = "POOLBOARD_WORKER"
 GONE_LIMIT_S = 5.0
 
 

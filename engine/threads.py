@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import gc
+import os
 import sys
 import threading
 from collections import deque
@@ -31,6 +32,17 @@ def settle_in() -> None:
     sys.setswitchinterval(TURN_S)
     gc.freeze()
     gc.set_threshold(*GC_THRESHOLD)
+
+
+def watch_children_without_threads() -> None:
+    """Let asyncio hear of its programs' ends by their descriptors, as it does by itself from Python 3.12 on.
+
+    Before that it starts a thread for each program, to wait for it.
+    """
+    if sys.version_info < (3, 12) and hasattr(os, "pidfd_open"):
+        with suppress(OSError):  # a kernel that has no such thing, or forbids it
+            os.close(os.pidfd_open(os.getpid()))
+            asyncio.set_child_watcher(asyncio.PidfdChildWatcher())
 
 
 class Threads:

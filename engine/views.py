@@ -62,7 +62,10 @@ class CoordinatorView:
 
 @dataclass(frozen=True, slots=True)
 class RunView:
-    """One root run. ``elapsed_s`` leaves out paused and dead time; ``result`` is JSON text; ``error`` one line."""
+    """One root run. ``elapsed_s`` leaves out paused and dead time; ``error`` one line.
+
+    ``result`` is JSON text, left out in a list of runs.
+    """
 
     run_id: str
     name: str
@@ -143,7 +146,8 @@ class ActiveView:
 class HoldView:
     """What is held back inside the run: a ``stage`` by name, a ``worker`` by place, a ``child`` by number.
 
-    ``parked`` runs stand at a stage boundary because of it, ``active`` ones have not got there yet.
+    ``parked`` runs stand at a stage boundary because of it, ``active`` ones have not got there yet. ``cut``: it is a
+    stop, which does not wait for them longer than the grace.
     """
 
     scope: HoldScope
@@ -152,6 +156,7 @@ class HoldView:
     why: str | None
     parked: int
     active: int
+    cut: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,7 +67,10 @@ class ChildItem(Message):
 
 
 class EnqueueChildren(Message, tag="enqueue"):
-    """A chunk of the children of one ``ctx.map``/``ctx.child`` call; ``last`` closes the group."""
+    """A chunk of the children of one ``ctx.map``/``ctx.child`` call; ``last`` closes the group.
+
+    ``budget``: what each of them may use, with all below it.
+    """
 
     req: int
     n: int
@@ -77,6 +80,7 @@ class EnqueueChildren(Message, tag="enqueue"):
     depth: int
     items: list[ChildItem]
     last: bool
+    budget: dict[str, float] | None = None
 
 
 class OpenGroup(Message, tag="open_group"):
@@ -107,13 +111,12 @@ class CommitStage(Message, tag="commit", omit_defaults=True):
 
 
 class Charge(Message, tag="charge"):
-    """Bill what the run has used, once under its key; ``payload`` is a JSON object."""
+    """Bill what the run has used, once under its key."""
 
     req: int
     n: int
     generation: int
     key: str
-    payload: str
     amounts: dict[str, int | float]
 
 
@@ -223,11 +226,12 @@ class Adopted(Message, tag="adopted"):
 
 
 class Abandon(Message, tag="abandon"):
-    """A held attempt is not wanted any more."""
+    """A held attempt is not wanted any more; with ``stage``, only if it is in that stage."""
 
     n: int
     generation: int
     reason: str
+    stage: str = ""
 
 
 class Recorded(Message, tag="recorded"):

@@ -41,4 +41,9 @@ class Wishes:
             return await self._retrying.retry(numbers_in(wish.scope.children) or None, wish.by, wish.why)
         if wish.verb == "workers" or wish.verb == "slots" or wish.verb == "concurrency":
             return await self._sizes.set(wish.verb, wish.count or 0, wish.by, wish.why)
+        if wish.verb == "resume" and wish.scope.children:
+            children = numbers_in(wish.scope.children)
+            told = await self._spending.children.change(children, wish.budget or {}, wish.by, wish.why)
+            if told and not any(("child", str(n)) in self._scopes.holds for n in children):
+                return told
         return await self._scopes.grant(wish)

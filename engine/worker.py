@@ -14,6 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from poolboard.journal.errors import JournalError
 from poolboard.journal.reader import Reader
 
 from . import faults, hosting, logs, secrets, spawn, strays, wire, wire_limits, wire_messages, wire_prompts
@@ -27,7 +28,7 @@ from .heartbeat import EXIT_ORPHANED, HeartbeatThread
 from .identity import ProcessIdentity
 from .run_attempt import run_attempt
 from .seats import Seats
-from .threads import Threads, settle_in
+from .threads import Threads, settle_in, watch_children_without_threads
 
 log = logging.getLogger("poolboard")
 ACTIVITY_INTERVAL_S = 0.1
@@ -127,7 +128,9 @@ class Worker:
                     attempt.epoch = message.epoch
                     attempt.restate()
             case wire.Abandon():
-                if self._held(message.n, message.generation):
+                attempt = self._held(message.n, message.generation)
+                if attempt is not None and (not message.stage or attempt.is_in(message.stage)):
+                    attempt.abandoned = True
                     self._abandon(message.n)
             case wire_messages.HandMessages():
                 if attempt := self._held(message.n, message.generation):
@@ -210,12 +213,18 @@ class Worker:
 
 
 async def _main(settings: WorkerSettings, module: Module) -> None:
-    reader = await Reader.open(Path(settings.journal))
+    try:
+        reader = await Reader.open(Path(settings.journal))
+    except JournalError as error:
+        sys.exit(f"poolboard: {error}")
     await Worker(settings, module, reader).serve()
 
 
 def _read_settings() -> WorkerSettings:
-    settings = WorkerSettings.model_validate_json(sys.stdin.buffer.read())
+    told = sys.stdin.buffer.read()
+    if not told:
+        os._exit(0)  # started ahead, and not wanted; or its coordinator is gone
+    settings = WorkerSettings.from_json(told)
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     os.close(nothing)
@@ -232,12 +241,17 @@ def main() -> Any:
     logs.attribute_prints()
     logs.to_stderr()
     try:
+        os.chdir(settings.cwd)
+    except OSError as error:
+        sys.exit(f"poolboard: cannot work in {settings.cwd}: {error.strerror}")
+    try:
         module = load(Path(settings.header.path), settings.header.workflow)
     except UserMistake as mistake:
         sys.exit(f"poolboard: {mistake}")
     if module.digest != settings.digest:
         sys.exit(f"poolboard: {module.path} changed while the run went on; resume with --accept-code to use it")
     settle_in()
+    watch_children_without_threads()
     asyncio.run(_main(settings, module))
     sys.stdout.flush()
     # Threads of stages that were given up may still run, and programs; nothing of theirs is wanted.

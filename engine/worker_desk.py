@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
 
-from poolboard.journal import queue
+from poolboard.journal import child_budgets, queue
 from poolboard.journal.errors import BadPayload, IdentityConflict, Refused
 from poolboard.journal.model import Checkpoint, Enqueued, NewWork, Token
-from poolboard.journal.states import IllegalMove, WorkState
+from poolboard.journal.states import SETTLED_WORK, IllegalMove, WorkState
 
 from . import faults, wire
+from .control import OWN_NAME
 from .dispatch import Dispatcher, fatal_unless_refused
 from .peers import Peer
 from .pool_events import GroupGrew, Requeued, Returned, RunParked, SlotGiven, SlotWanted
@@ -35,8 +36,8 @@ class WorkerDesk:
         self.activity: dict[str, tuple[float, list[wire.ActiveSlot]]] = {}
         #: Children that had failed before this coordinator came: their parents may still wait for others.
         self.failed_before: frozenset[int] = frozenset()
-        #: Called when something that a budget may limit was recorded.
-        self.on_cost: Callable[[], None] = lambda: None
+        #: Told of children that may use no more than that, each with all below it.
+        self.on_budget: Callable[[Iterable[int], Mapping[str, float]], None] = lambda children, limits: None
         #: Who takes what only some runs say: limits, messages, prompts.
         self.others: dict[type, Callable[[str, Peer, Any], None]] = {}
 
@@ -104,16 +105,15 @@ class WorkerDesk:
         token = self._dispatcher.token(message.n, message.generation)
         if token is None:
             return _fence(peer, message.req)
-        checkpoint = Checkpoint(message.key, "", message.payload, 0, 0, 0.0)
         self._add(
-            partial(queue.charge, token=token, checkpoint=checkpoint, amounts=message.amounts),
-            partial(self._charged, peer, message.req),
+            partial(queue.charge, token=token, key=message.key, amounts=message.amounts),
+            partial(self._charged, peer, message),
         )
         return None
 
-    def _charged(self, peer: Peer, req: int, result: Any) -> None:
-        self._answer(peer, req, "coordinator.charged", result)
-        self.on_cost()
+    def _charged(self, peer: Peer, message: wire.Charge, result: Any) -> None:
+        self._answer(peer, message.req, "coordinator.charged", result)
+        self._dispatcher.on_cost(message.n)
 
     def _answer(self, peer: Peer, req: int, point: str, result: Any) -> None:
         fatal_unless_refused(result)
@@ -128,7 +128,12 @@ class WorkerDesk:
         if token is None:
             return _fence(peer, message.req)
         items = [NewWork(i.key, i.workflow, i.label, i.payload, message.depth) for i in message.items]
-        self._add(partial(queue.enqueue, parent=token, items=items), partial(self._enqueued, peer, message))
+        member = partial(queue.enqueue, parent=token, items=items)
+        if message.budget:
+            member = partial(
+                child_budgets.enqueue_limited, parent=token, items=items, limits=message.budget, by=OWN_NAME
+            )
+        self._add(member, partial(self._enqueued, peer, message))
         return None
 
     def _enqueued(self, peer: Peer, message: wire.EnqueueChildren, result: list[Enqueued] | Exception) -> None:
@@ -137,6 +142,8 @@ class WorkerDesk:
         if isinstance(result, Exception):
             return _refuse(peer, message.req, result)
         children = tuple((child.n, child.state) for child in result)
+        if message.budget:
+            self.on_budget([n for n, state in children if state not in SETTLED_WORK], message.budget)
         peer.send(wire.Recorded(req=message.req, children=list(children)))
         self._dispatcher.feed(
             GroupGrew(message.n, message.generation, message.group, message.concurrency, children, 0, message.last)
@@ -176,10 +183,7 @@ class WorkerDesk:
             _refuse(peer, message.req, result)
             return
         peer.send(wire.Recorded(req=message.req))
-        failed = isinstance(message, wire.FailRun)
-        self._dispatcher.settle(message.n, failed=failed)
-        if failed:
-            self.on_cost()
+        self._dispatcher.settle(message.n, failed=isinstance(message, wire.FailRun))
 
     def _dropped(self, n: int, generation: int) -> None:
         token = self._dispatcher.token(n, generation)

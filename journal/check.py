@@ -18,7 +18,7 @@ from .content import check_content
 from .deleting import GARBAGE_NUMBERS
 from .driver import Connection, connect, primary_code, sqlite
 from .errors import JournalUnusable
-from .file import clear_errors, version_of
+from .file import clear_errors, outdated, stand_in, version_of
 from .finding import DAMAGE, Finding, Findings
 from .positions import SPAN
 from .recount import recount
@@ -84,7 +84,8 @@ def _check(path: Path, immutable: bool) -> CheckReport:
     findings = Findings()
     runs = events = 0
     garbage: set[int] = set()
-    with _opened(path, immutable, findings) as connection:
+    notes: list[str] = []
+    with _opened(path, immutable, findings, notes) as connection:
         if connection is not None:
             _check_pages(connection, findings)
             _check_references(connection, findings)
@@ -97,12 +98,18 @@ def _check(path: Path, immutable: bool) -> CheckReport:
                     events += recount(connection, number, findings)
                     check_content(connection, number, findings)
     return CheckReport(
-        path, runs, events, path.stat().st_size, tuple(findings), findings.cut, tuple(_notes(path, immutable, garbage))
+        path,
+        runs,
+        events,
+        path.stat().st_size,
+        tuple(findings),
+        findings.cut,
+        (*notes, *_notes(path, immutable, garbage)),
     )
 
 
 @contextmanager
-def _opened(path: Path, immutable: bool, findings: Findings) -> Iterator[Connection | None]:
+def _opened(path: Path, immutable: bool, findings: Findings, notes: list[str]) -> Iterator[Connection | None]:
     """Open the file; None, with a finding, for one that is too damaged to be asked anything."""
     with closing(connect(path, readonly=True, immutable=immutable)) as connection:
         connection.text_factory = lambda data: data.decode("utf-8", "replace")
@@ -116,6 +123,9 @@ def _opened(path: Path, immutable: bool, findings: Findings) -> Iterator[Connect
         else:
             if not version:
                 raise JournalUnusable(f"no journal at {path} yet: the file is empty")
+            stand_in(connection, version)
+            if (told := outdated(version)) is not None:
+                notes.append(told)
             yield connection
 
 

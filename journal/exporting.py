@@ -23,6 +23,7 @@ TABLES: Final[dict[str, tuple[str, str | None, str]]] = {
     "result": ("results", "id", "n"),
     "stage": ("stages", None, "first_seq, name"),
     "hold": ("holds", None, "scope, name"),
+    "cut": ("cuts", None, "scope, name"),
     "usage": ("usage", None, "work, name"),
     "message": ("messages", None, "number"),
     "receipt": ("receipts", None, "message, work"),

@@ -21,9 +21,9 @@ from .place import Probe, check_place, file_system, has_log
 
 #: "Pool" in ASCII: tells our files from other SQLite files.
 APPLICATION_ID: Final = 0x506F6F6C
-SCHEMA_VERSION: Final = 4
+SCHEMA_VERSION: Final = 5
 CREATE_TABLE: Final = "CREATE TABLE"
-#: What readers ask is in every journal from this version on; writers bring a journal to SCHEMA_VERSION first.
+#: The first version; what readers ask is in every journal since. Writers bring a journal to SCHEMA_VERSION first.
 OLDEST_READABLE: Final = 1
 #: A journal up to this size is looked through after a crash, which takes a second or two.
 LARGEST_CHECKED_BYTES: Final = 256 * 1024 * 1024
@@ -75,11 +75,11 @@ def open_reader(path: Path, machine: MachineClock | None = None) -> Connection:
         if not path.exists():
             raise JournalUnusable(f"no journal at {path}")
         version = _version(path)
-        if version < OLDEST_READABLE:
+        if not version:
             raise JournalUnusable(f"no journal at {path} yet: the file is empty")
         connection = connect(path, readonly=True)
         try:
-            _stand_in(connection, version)
+            stand_in(connection, version)
             follow(connection, machine or this_machine())
         except BaseException:
             connection.close()
@@ -166,6 +166,16 @@ def _check_unused(connection: Connection, path: Path, version: int) -> None:
         )
 
 
+def outdated(version: int) -> str | None:
+    """Return what there is to say of a journal of an older version; None of one that is up to date."""
+    if version == SCHEMA_VERSION:
+        return None
+    return (
+        f"schema version {version} is an older one, which can be read as it is; the next command that writes "
+        f"(run, resume, journal vacuum) brings it to version {SCHEMA_VERSION}"
+    )
+
+
 def version_of(connection: Connection, path: Path) -> int:
     """Return what ``_version`` does, from an open connection; ``path`` is for the message."""
     application = connection.execute("PRAGMA application_id").fetchone()[0]
@@ -175,6 +185,11 @@ def version_of(connection: Connection, path: Path) -> int:
         return 0
     if application != APPLICATION_ID:
         raise JournalUnusable(f"{path} is an SQLite file of another program, not a journal")
+    if version < OLDEST_READABLE:
+        raise JournalUnusable(
+            f"the journal at {path} has schema version {version}, which no Poolboard has written: its beginning is "
+            "damaged; restore a copy"
+        )
     if version > SCHEMA_VERSION:
         raise JournalUnusable(
             f"the journal at {path} has schema version {version}, this Poolboard knows versions up to "
@@ -200,7 +215,7 @@ def install(connection: Connection) -> None:
         raise
 
 
-def _stand_in(connection: Connection, version: int) -> None:
+def stand_in(connection: Connection, version: int) -> None:
     """Give a reader of an older journal, which it may not change, the tables that came later, empty and its own."""
     if version >= SCHEMA_VERSION:
         return

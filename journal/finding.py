@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final, Literal
@@ -15,6 +15,8 @@ Kind = Literal["file", "order", "count", "content"]
 
 MOST_FINDINGS: Final = 100
 LONGEST_FINDING: Final = 500
+#: Examples that a finding names.
+EXAMPLES: Final = 3
 #: SQLite's primary codes for a file that does not hold what it should: IOERR (a short read), CORRUPT, FORMAT, NOTADB.
 DAMAGE: Final = frozenset({10, 11, 24, 26})
 
@@ -29,6 +31,11 @@ class Finding:
 
     def __str__(self) -> str:
         return f"{self.kind}: {self.what}" if self.run_id is None else f"{self.kind}: run {self.run_id}: {self.what}"
+
+
+def examples(found: Sequence[object]) -> str:
+    """Return the first few of what was found, as a finding names them."""
+    return ", ".join(map(str, found[:EXAMPLES])) + (", …" if len(found) > EXAMPLES else "")
 
 
 class Findings:

@@ -22,15 +22,25 @@ HOLDS_LIMIT: Final = 100_000
 LISTED: Final = 1000
 
 INSERT = "INSERT INTO holds (run, scope, name, who, why, at) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
+CUT = "INSERT INTO cuts (run, scope, name) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
 DELETE = "DELETE FROM holds WHERE run = ? AND scope = ? AND name = ?"
+UNCUT = "DELETE FROM cuts WHERE run = ? AND scope = ? AND name = ?"
 COUNT = "SELECT count(*) FROM holds WHERE run = ?"
 
 
 def set_holds(
-    tx: Transaction, lease: Lease, scope: HoldScope, names: Sequence[str], held: bool, by: str | None, why: str | None
+    tx: Transaction,
+    lease: Lease,
+    scope: HoldScope,
+    names: Sequence[str],
+    held: bool,
+    by: str | None,
+    why: str | None,
+    cut: bool = False,
 ) -> list[str]:
     """Hold these names, or let them go, and return those for which that is new; the same again changes nothing.
 
+    ``cut``: what runs there is not only to park, but to be cut off.
     Raises IllegalMove for a run that has ended, or for more holds than a run can have.
     """
     run = tx.authority(lease)
@@ -39,13 +49,18 @@ def set_holds(
     by, why = as_text(by), as_text(why)
     changed: list[str] = []
     for name in dict.fromkeys(names):
-        values = (run.number, scope, name, by, why, tx.now) if held else (run.number, scope, name)
-        if tx.execute(INSERT if held else DELETE, values).rowcount:
+        key = (run.number, scope, name)
+        news = (tx.execute(INSERT, (*key, by, why, tx.now)) if held else tx.execute(DELETE, key)).rowcount
+        if cut or not held:
+            news += tx.execute(CUT if held else UNCUT, key).rowcount
+        if news:
             changed.append(name)
     if not changed:
         return []
     if held and tx.execute(COUNT, (run.number,)).fetchone()[0] > HOLDS_LIMIT:
         raise IllegalMove(f"run {run.run_id} would have more than {HOLDS_LIMIT:,} holds: pause the whole run instead")
     told = {"scope": scope, "held": held, "count": len(changed), "names": changed[:LISTED], "by": by, "why": why}
+    if cut:
+        told["cut"] = True
     tx.append(run, HOLD_CHANGED, json.dumps(told), None)
     return changed

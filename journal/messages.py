@@ -19,12 +19,15 @@ from .open_run import OpenRun
 from .payload import key_digest, not_json, value_bytes
 from .positions import OF_THE_RUN
 from .recording import commit
-from .states import SETTLED_WORK
+from .states import SETTLED_WORK, TERMINAL_RUN
 from .transaction import Transaction
 from .work import check_admitted
 
 #: One message's value. More belongs in a file, whose path is sent.
 MESSAGE_LIMIT_BYTES: Final = 64 * 1024
+#: Messages that wait at once in one run; a program that sends in a loop is told, not served.
+OPEN_LIMIT: Final = 20_000
+FULL: Final = f"{OPEN_LIMIT:,} messages wait already, which is all that a run may have"
 #: Pairs that one event lists.
 LISTED: Final = 1_000
 
@@ -38,8 +41,11 @@ SELECT_RECEIPT: Final = "SELECT state FROM receipts WHERE run = ? AND message = 
 INSERT_RECEIPT: Final = """
 INSERT INTO receipts (run, message, work, state, at) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
 """
-MOVE_RECEIPT: Final = "UPDATE receipts SET state = ?, at = ? WHERE run = ? AND message = ? AND work = ?"
+MOVE_RECEIPT: Final = """
+UPDATE receipts SET state = ?1, at = ?2 WHERE run = ?3 AND message = ?4 AND work = ?5 AND state = 'delivered'
+"""
 CLOSE: Final = "UPDATE messages SET open = 0 WHERE run = ? AND number = ? AND direct IS NOT NULL"
+COUNT_OPEN: Final = "SELECT count(*) FROM messages WHERE run = ? AND open = 1"
 SELECT_LEFT: Final = "SELECT number, direct FROM messages WHERE run = ? AND open = 1"
 CLOSE_ALL: Final = "UPDATE messages SET open = 0 WHERE run = ? AND open = 1"
 
@@ -48,21 +54,48 @@ class Undeliverable(Refused):
     """The only recipient has ended; nothing was written."""
 
 
+class TooManyWait(Refused):
+    """The run has all the messages that may wait; nothing was written."""
+
+
 def accept(tx: Transaction, lease: Lease, new: NewMessage, key: str) -> OpenMessage:
     """Record what a person sends, once under ``key``, and return it as it waits.
 
     Raises Undeliverable if its only recipient has ended, BadPayload, RootNotRunning.
     """
     run = tx.authority(lease)
-    identity = key_digest(key)
-    before = tx.execute(SELECT_KEY, (run.base, run.number, OF_THE_RUN, identity)).fetchone()
-    if before is not None:
-        return _waiting(before[0], new)
-    check_admitted(run)
+    known = _known(tx, run, new, key)
+    if known is None:
+        check_admitted(run)
+    return known or _accepted(tx, run, new, key)
+
+
+def leave(tx: Transaction, lease: Lease, new: NewMessage, key: str) -> OpenMessage:
+    """Record what a person sends to a run that nobody works on: it waits, like every message, for who goes on.
+
+    Raises Undeliverable if the run, or its only recipient, has ended; TooManyWait, BadPayload.
+    """
+    run = tx.authority(lease)
+    if run.status in TERMINAL_RUN:
+        raise Undeliverable(f"{_named(0)} has ended: it is {run.status}")
+    if (known := _known(tx, run, new, key)) is not None:
+        return known
+    if tx.execute(COUNT_OPEN, (run.number,)).fetchone()[0] >= OPEN_LIMIT:
+        raise TooManyWait(FULL)
+    return _accepted(tx, run, new, key)
+
+
+def _known(tx: Transaction, run: OpenRun, new: NewMessage, key: str) -> OpenMessage | None:
+    """Return the message that is recorded under the key."""
+    row = tx.execute(SELECT_KEY, (run.base, run.number, OF_THE_RUN, key_digest(key))).fetchone()
+    return None if row is None else _waiting(row[0], new)
+
+
+def _accepted(tx: Transaction, run: OpenRun, new: NewMessage, key: str) -> OpenMessage:
     if new.direct is not None and (state := _ended(tx, run, new.direct)) is not None:
         raise Undeliverable(f"{_named(new.direct)} has ended: it is {state}")
     number = _insert(tx, run, new, None)
-    tx.execute(INSERT_KEY, (run.number, OF_THE_RUN, identity, number))
+    tx.execute(INSERT_KEY, (run.number, OF_THE_RUN, key_digest(key), number))
     return _waiting(number, new)
 
 
@@ -173,15 +206,18 @@ def _notice(tx: Transaction, run: OpenRun, lost: OpenMessage, why: str) -> OpenM
 
 
 def _settle(tx: Transaction, run: OpenRun, n: int, numbers: Sequence[int], state: ReceiptState) -> None:
-    """Move the receipts of one recipient to a state that is final, and close what was for it alone."""
-    known: list[int] = []
+    """Move the receipts of one recipient to a state that is final, and close what was for it alone.
+
+    One that is final already stays as it is: a second stage that a pattern means has read the message as well.
+    """
+    made, moved = [], []
     for number in numbers:
-        if tx.execute(INSERT_RECEIPT, (run.number, number, n, state, tx.now)).rowcount != 1:
-            known.append(number)
-    tx.executemany(MOVE_RECEIPT, [(state, tx.now, run.number, number, n) for number in known])
-    _count(tx, run, known, state, "delivered")
-    unknown = set(known)
-    _count(tx, run, [number for number in numbers if number not in unknown], state, None)
+        if tx.execute(INSERT_RECEIPT, (run.number, number, n, state, tx.now)).rowcount:
+            made.append(number)
+        elif tx.execute(MOVE_RECEIPT, (state, tx.now, run.number, number, n)).rowcount:
+            moved.append(number)
+    _count(tx, run, moved, state, "delivered")
+    _count(tx, run, made, state, None)
     tx.executemany(CLOSE, [(run.number, number) for number in numbers])
 
 

@@ -20,8 +20,9 @@ class NewRun:
 
 @dataclass(frozen=True, slots=True)
 class RunRow:
-    """One root run as lists show it; counts are of its children (work items but the root), kept, never recounted.
+    """One root run; counts are of its children (work items but the root), kept, never recounted.
 
+    In a list ``header`` is empty and ``result`` None: they may be large, and whoever wants them asks for that run.
     ``active_ms`` is the elapsed time without pauses up to ``active_since``; while the run is active
     ``active_since`` is the store time from which it counts on, else None. ``read_at`` is the store time of the look.
     """
@@ -247,13 +248,17 @@ class StageRow:
 
 @dataclass(frozen=True, slots=True)
 class HoldRow:
-    """What is held back inside a run: ``name`` is a child's n, a stage's name or a worker's place, by ``scope``."""
+    """What is held back inside a run: ``name`` is a child's n, a stage's name or a worker's place, by ``scope``.
+
+    ``cut``: what ran there was to be cut off.
+    """
 
     scope: HoldScope
     name: str
     who: str | None
     why: str | None
     at: int
+    cut: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -109,7 +109,7 @@ def ask(tx: Transaction, lease: Lease, token: Token, new: NewPrompt) -> Asked:
     run = tx.authority(lease)
     check_current(run, find(tx, run, token.n), token)
     check_admitted(run)
-    row = tx.execute(SELECT_KEY, (run.base, run.number, token.n, _asked_key(new.key))).fetchone()
+    row = tx.execute(SELECT_KEY, (run.base, run.number, token.n, asked_key(new.key))).fetchone()
     if row is None:
         prompt = _record(tx, run, token.n, new)
     else:
@@ -139,7 +139,7 @@ def answer(tx: Transaction, lease: Lease, id: int, value: str | None, by: str) -
     text = json.dumps(told)
     object_bytes(text, "answer")
     seq = tx.append(run, PROMPT_ANSWERED, text, n)
-    tx.execute(INSERT_KEY, (run.number, n, _answered_key(key), seq))
+    tx.execute(INSERT_KEY, (run.number, n, answered_key(key), seq))
     _close(tx, run, [id])
     _go_on(tx, lease, run)
     return Answered(Answer(value, by), True)
@@ -196,7 +196,7 @@ def _record(tx: Transaction, run: OpenRun, n: int, new: NewPrompt) -> Prompt:
     payload = json.dumps(told)
     object_bytes(payload, "question")
     seq = tx.append(run, PROMPT_ASKED, payload, n)
-    tx.execute(INSERT_KEY, (run.number, n, _asked_key(new.key), seq))
+    tx.execute(INSERT_KEY, (run.number, n, asked_key(new.key), seq))
     return prompt_of(seq, n, tx.now, payload)
 
 
@@ -209,7 +209,7 @@ def _find(tx: Transaction, run: OpenRun, id: int) -> tuple[int, str, str, int | 
 
 
 def _answer(tx: Transaction, run: OpenRun, n: int, key: str) -> Answer | None:
-    row = tx.execute(SELECT_KEY, (run.base, run.number, n, _answered_key(key))).fetchone()
+    row = tx.execute(SELECT_KEY, (run.base, run.number, n, answered_key(key))).fetchone()
     if row is None:
         return None
     told = json.loads(row[2])
@@ -231,11 +231,13 @@ def _any_open(tx: Transaction, run: OpenRun) -> bool:
     return tx.execute(SELECT_ANY_OPEN, (run.number, OPEN_FIRST, OPEN_LAST)).fetchone() is not None
 
 
-def _asked_key(key: str) -> bytes:
+def asked_key(key: str) -> bytes:
+    """Return the key, of the work item that asks, which leads to the question."""
     return key_digest(json.dumps(["Prompt", key]))
 
 
-def _answered_key(key: str) -> bytes:
+def answered_key(key: str) -> bytes:
+    """Return the key, of the work item that asks, which leads to the first answer."""
     return key_digest(json.dumps(["PromptAnswer", key]))
 
 

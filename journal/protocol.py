@@ -35,7 +35,7 @@ class Journal(Protocol):
         """Return the run; raises RunNotFound."""
 
     async def list_runs(self) -> list[RunRow]:
-        """Return every root run, newest first."""
+        """Return every root run, newest first. Headers and results may be left out: they are for ``get_run``."""
 
     async def append(self, lease: Lease, event: Event, key: str | None = None) -> AppendOutcome:
         """Append one event under the lease. With a key seen before, write nothing and return the stored entry;

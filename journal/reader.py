@@ -9,13 +9,13 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
+from .child_budget_reader import ChildBudgetReader
 from .clock import MachineClock
 from .control import setting_key
 from .errors import RunNotFound
 from .event_types import CHECKPOINT_RECORDED, NOT_SNAPSHOTS
-from .message_reader import MessageReader
 from .model import (
     HoldRow,
     JournalEntry,
@@ -36,6 +36,7 @@ from .rows import (
     EVENT_COLUMNS,
     LIVE_COLUMNS,
     RUNS,
+    RUNS_LISTED,
     WORK,
     entry,
     live_work,
@@ -46,6 +47,9 @@ from .rows import (
 )
 from .settling import FAILED_KEY
 from .states import WORK_STATES, WorkState
+
+if TYPE_CHECKING:
+    from .message_reader import MessageReader
 
 #: The most runs that one list holds.
 RUNS_LIMIT: Final = 10_000
@@ -67,8 +71,15 @@ class Reader:
         return cls(await Reading.open(path, machine))
 
     @property
+    def child_budgets(self) -> ChildBudgetReader:
+        """What children may use."""
+        return ChildBudgetReader(self._reading)
+
+    @property
     def messages(self) -> MessageReader:
         """What the journal holds of messages."""
+        from .message_reader import MessageReader  # late: it is a tenth of what a status loads
+
         return MessageReader(self._reading)
 
     @property
@@ -91,12 +102,12 @@ class Reader:
         return 0 if row is None else int(row[0])
 
     async def runs(self, limit: int = RUNS_LIMIT) -> list[RunRow]:
-        """Return the root runs, newest first, from their rows alone."""
-        return [run_row(row) for row in await self._rows(RUNS + "ORDER BY r.number DESC LIMIT ?", (limit,))]
+        """Return the root runs, newest first, from their rows alone; without headers and results."""
+        return [run_row(row) for row in await self._rows(RUNS_LISTED + "ORDER BY r.number DESC LIMIT ?", (limit,))]
 
     async def runs_changed(self, since: int, limit: int = RUNS_LIMIT) -> list[RunRow]:
-        """Return the runs whose rows changed after the stamp, oldest change first."""
-        rows = await self._rows(RUNS + "WHERE r.changed > ? ORDER BY r.changed LIMIT ?", (since, limit))
+        """Return the runs whose rows changed after the stamp, oldest change first; without headers and results."""
+        rows = await self._rows(RUNS_LISTED + "WHERE r.changed > ? ORDER BY r.changed LIMIT ?", (since, limit))
         return [run_row(row) for row in rows]
 
     async def run(self, run_id: str) -> RunRow:
@@ -114,10 +125,10 @@ class Reader:
         return run_row(row)
 
     async def find(self, prefix: str, limit: int = 20) -> list[RunRow]:
-        """Return the runs whose id starts with the prefix, newest first."""
+        """Return the runs whose id starts with the prefix, newest first; without headers and results."""
         # A range, not LIKE: % and _ in a prefix mean themselves.
         where = "WHERE r.run_id >= ? AND r.run_id < ? ORDER BY r.number DESC LIMIT ?"
-        rows = await self._rows(RUNS + where, (prefix, prefix + "\U0010ffff", limit))
+        rows = await self._rows(RUNS_LISTED + where, (prefix, prefix + "\U0010ffff", limit))
         return [run_row(row) for row in rows]
 
     async def run_versions(self) -> dict[str, RunVersion]:
@@ -258,8 +269,12 @@ class Reader:
 
     async def holds(self, run: int) -> list[HoldRow]:
         """Return what is held back in the run; whole, a coordinator needs them all."""
-        rows = await self._rows("SELECT scope, name, who, why, at FROM holds WHERE run = ? ORDER BY scope, at", (run,))
-        return [HoldRow(*row) for row in rows]
+        rows = await self._rows(
+            "SELECT scope, name, who, why, at, cuts.run FROM holds LEFT JOIN cuts USING (run, scope, name) "
+            "WHERE holds.run = ? ORDER BY scope, at",
+            (run,),
+        )
+        return [HoldRow(scope, name, who, why, at, cut is not None) for scope, name, who, why, at, cut in rows]
 
     async def usage(self, run: int, n: int = 0) -> dict[str, int | float]:
         """Return what a work item and everything below it have used; the root's is the run's."""

@@ -7,12 +7,12 @@ from typing import Any, Final
 from .counters import whole_buckets
 from .driver import Connection
 from .event_types import CHECKPOINT_RECORDED, CHILD_ENQUEUED
-from .finding import Findings
+from .finding import EXAMPLES, Findings, examples
 from .positions import OF_THE_RUN, SPAN, base
+from .recount_messages import recount_messages
+from .recount_usage import recount_usage
+from .recount_wishes import recount_wishes
 from .states import ACTIVE_RUN, RUN_STATUSES, SETTLED_WORK, TERMINAL_RUN, WORK_STATES
-
-#: Examples that a finding names.
-EXAMPLES: Final = 3
 
 SELECT_RUN: Final = (
     "SELECT r.run_id, r.status, r.ended_at, r.active_since, r.last_seq, r.last_n, r.changed, s.value, "
@@ -31,6 +31,7 @@ FIRST_GAP: Final = """
 SELECT e.position - ?1 + 1 FROM events e WHERE e.position >= ?1 AND e.position < ?2
 AND NOT EXISTS (SELECT 1 FROM events x WHERE x.position = e.position + 1) ORDER BY e.position LIMIT 1
 """
+SELECT_TYPES: Final = "SELECT DISTINCT type FROM events WHERE position > ? AND position < ?"
 #: What must be empty: (what its rows mean, the statement that gives their n).
 MUST_BE_EMPTY: Final = (
     (
@@ -103,12 +104,12 @@ def recount_within(connection: Connection, number: int, findings: Findings) -> i
     for what, statement in MUST_BE_EMPTY:
         rows = connection.execute(f"{statement} LIMIT {EXAMPLES + 1}", (start, start + SPAN)).fetchall()
         if rows:
-            findings.add("order", f"{what}: {_examples([n for (n,) in rows])}", run_id)
+            findings.add("order", f"{what}: {examples([n for (n,) in rows])}", run_id)
+    types = {type_ for (type_,) in connection.execute(SELECT_TYPES, (start, start + SPAN))}
+    recount_wishes(connection, number, run_id, types, findings)
+    recount_messages(connection, number, run_id, types, findings)
+    recount_usage(connection, number, run_id, findings)
     return events
-
-
-def _examples(numbers: list[int]) -> str:
-    return ", ".join(map(str, numbers[:EXAMPLES])) + (", …" if len(numbers) > EXAMPLES else "")
 
 
 def _check_row(findings: Findings, run_id: str, status: str, ended_at: int | None, active_since: int | None) -> None:

@@ -18,6 +18,8 @@ SELECT r.number, r.run_id, r.name, r.cwd, r.header, r.created_at, r.status, r.st
   max({NOW_MS} - l.renewed_at, 0), {NOW_MS}
 FROM runs r LEFT JOIN control c ON c.run = r.number LEFT JOIN leases l ON l.run = r.number
 """
+#: For lists: header and result may have a MiB each, and 10,000 runs are listed.
+RUNS_LISTED = RUNS.replace("r.header", "''", 1).replace("r.result", "NULL", 1)
 WORK_COLUMNS = (
     "id, parent, workflow, label, depth, state, generation, starts, worker, ready_at, started_at, ended_at, stage, "
     "stages_done, error, changed"
@@ -28,7 +30,7 @@ EVENT_COLUMNS = "e.position, e.epoch, e.at, e.type, e.payload, e.work"
 
 
 def run_row(row: Row) -> RunRow:
-    """Return a row of RUNS."""
+    """Return a row of RUNS or RUNS_LISTED."""
     return RunRow(*row)
 
 

@@ -129,7 +129,7 @@ class SqliteJournal:
         return await self._reader.run(run_id)
 
     async def list_runs(self) -> list[RunRow]:
-        """Return every root run, newest first."""
+        """Return every root run, newest first, without headers and results."""
         return await self._reader.runs()
 
     async def append(self, lease: Lease, event: Event, key: str | None = None) -> AppendOutcome:

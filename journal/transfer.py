@@ -143,6 +143,13 @@ class HoldLine(Line):
     at: Time
 
 
+class CutLine(Line):
+    """A row of ``cuts``."""
+
+    scope: HoldScope
+    name: Text
+
+
 class UsageLine(Line):
     """A row of ``usage``."""
 
@@ -200,6 +207,7 @@ ROWS: Final[dict[str, type[Line]]] = {
     "result": ResultLine,
     "stage": StageLine,
     "hold": HoldLine,
+    "cut": CutLine,
     "usage": UsageLine,
     "message": MessageLine,
     "receipt": ReceiptLine,

@@ -1,15 +1,17 @@
 """The usage ledger: what was charged, once, and the kept totals of every work item with all below it.
 
 Functions of an open transaction. A charge is recorded like a stage's outcome, under a key: the same again, after a lost
-answer or on replay, charges nothing.
+answer or on replay, charges nothing. Its payload tells the amounts, so that the totals can be counted again.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Final
 
 from .errors import BadPayload
+from .event_types import CHECKPOINT_RECORDED
 from .model import Checkpoint, Lease, Receipt, Token
 from .open_run import OpenRun
 from .recording import commit
@@ -19,6 +21,15 @@ from .transaction import Transaction
 NAMES_LIMIT: Final = 32
 NAME_CHARACTERS: Final = 64
 
+#: How the payload of a charge begins, and no other.
+CHARGE_PREFIX: Final = '{"kind":"usage",'
+#: By work item and name; for the recount.
+SELECT_CHARGED: Final = f"""
+SELECT e.work, j.key, sum(j.value) FROM events e, json_each(CASE WHEN e.type = '{CHECKPOINT_RECORDED}'
+  AND substr(e.payload, 1, {len(CHARGE_PREFIX)}) = '{CHARGE_PREFIX}' AND json_valid(e.payload)
+  THEN e.payload ELSE '{{}}' END, '$.amounts') j
+WHERE e.position > ? AND e.position < ? AND e.work IS NOT NULL GROUP BY e.work, j.key
+"""
 ADD = """
 INSERT INTO usage (run, work, name, amount) VALUES (?1, ?2, ?3, ?4)
 ON CONFLICT DO UPDATE SET amount = amount + ?4
@@ -29,9 +40,9 @@ SELECT_TOTALS = "SELECT name, amount FROM usage WHERE run = ? AND work = ?"
 
 
 def charge(
-    tx: Transaction, lease: Lease, token: Token, checkpoint: Checkpoint, amounts: Mapping[str, int | float]
+    tx: Transaction, lease: Lease, token: Token, key: str, amounts: Mapping[str, int | float]
 ) -> tuple[Receipt, dict[str, int | float]]:
-    """Record a charge once; return its receipt and the run's totals after it.
+    """Record a charge once under its key; return its receipt and the run's totals after it.
 
     Raises what ``commit`` raises, and BadPayload for a negative amount or too many different names.
     """
@@ -42,10 +53,14 @@ def charge(
             raise BadPayload(f"usage of {name} must be from 0 to 1e18, not {amount}")
     run = tx.authority(lease)
     before = run.last_seq
-    receipt = commit(tx, lease, token, checkpoint)
+    receipt = commit(tx, lease, token, Checkpoint(key, "", _payload(amounts), 0, 0, 0.0))
     if run.last_seq > before:  # else it is on record already
         _add(tx, run, token.n, amounts)
     return receipt, dict(tx.execute(SELECT_TOTALS, (run.number, 0)).fetchall())
+
+
+def _payload(amounts: Mapping[str, int | float]) -> str:
+    return json.dumps({"kind": "usage", "amounts": dict(amounts)}, separators=(",", ":"))
 
 
 def _add(tx: Transaction, run: OpenRun, n: int, amounts: Mapping[str, int | float]) -> None:

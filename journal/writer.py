@@ -31,9 +31,12 @@ MAX_MEMBERS: Final = 2_000
 #: Members that wait for a commit; a caller that goes on past this is told so, not queued.
 MAX_QUEUED: Final = 100_000
 BUSY_LIMIT_S: Final = 30.0
-#: Waits for a busy lock: jittered, so that two writers do not meet again and again; growing, so that a long hold
-#: does not cost a core. SQLite's own busy handler sleeps up to 100 ms: it starves beside one that writes flat out.
-FIRST_WAIT_S: Final = (0.0002, 0.001)
+#: Waits for a busy lock, jittered, so that two writers do not meet again and again. SQLite's own busy handler sleeps up
+#: to 100 ms: it starves beside one that writes flat out, who lets go for some 30 us between commits. Measured beside
+#: such a one, p99 of a commit: 50 to 100 ms with waits of 0.2 to 1 ms that grow at once, 3 to 20 ms with these.
+SHORT_WAIT_S: Final = (0.0001, 0.0004)
+#: Somebody who lets go at all did so many times by then: it is one long hold, which must not cost a core.
+LONG_HOLD_S: Final = 0.25
 LONGEST_WAIT_S: Final = 0.005
 #: Commits without waiting for company after one whose waiting brought none.
 COMMITS_ALONE: Final = 32
@@ -43,6 +46,11 @@ IDLE_S: Final = 1.0
 
 def no_fault(point: str) -> None:
     """Do nothing: the fault points' default."""
+
+
+def longest_wait_s(busy_s: float) -> float:
+    """Return how long a lock that has been busy for so long may be left alone until it is asked for again."""
+    return min(SHORT_WAIT_S[1] * max(busy_s / LONG_HOLD_S, 1), LONGEST_WAIT_S)
 
 
 class Writer:
@@ -186,7 +194,6 @@ class Writer:
     def _begin(self) -> None:
         """Begin, waiting for another process's lock up to the limit; any other error fails at once."""
         deadline = time.monotonic() + self._busy_limit_s
-        low, high = FIRST_WAIT_S
         try:
             while True:
                 try:
@@ -197,8 +204,7 @@ class Writer:
                         raise
                 if self._busy_since is None:
                     self._busy_since = time.monotonic()
-                time.sleep(uniform(low, high))
-                high = min(high * 1.1, LONGEST_WAIT_S)
+                time.sleep(uniform(SHORT_WAIT_S[0], longest_wait_s(self.busy_s)))
         finally:
             self._busy_since = None
 

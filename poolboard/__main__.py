@@ -13,6 +13,9 @@ from poolboard.console import complain, complain_of, make_safe, say
 
 _FULL_OR_FORBIDDEN: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO})
 
+#: Set by a shell that asks what could come next.
+COMPLETING: Final = "_POOLBOARD_COMPLETE"
+
 
 def main(words: list[str] | None = None) -> int:
     """Run the command line and return its exit status."""
@@ -53,8 +56,10 @@ def _dispatch(words: list[str]) -> int:
     if words == ["--version"]:
         say(f"poolboard {__version__}")
         return exit_codes.COMPLETED
-    from poolboard.cli import app
+    from poolboard.cli import command_line
 
+    # A shell that completes asks with the line in its environment, and may want any word.
+    app = command_line(None if COMPLETING in os.environ else words)
     deed = app(words, prog_name="poolboard", standalone_mode=False)
     # After --help there is nothing to do but to end with the status that it gave.
     return deed() if callable(deed) else int(deed or 0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from typing import Final
 
 from poolboard.engine.errors import UserMistake
@@ -19,3 +20,8 @@ def age_ms(word: str, option: str) -> int:
     if found is None or (age := int(found[1]) * UNITS_MS[found[2]]) > LONGEST_MS:
         raise UserMistake(f"{option} {word!r}: write a number and a unit, up to a hundred years: 90m, 12h, 30d or 8w")
     return age
+
+
+def wall_ms() -> int:
+    """Return the time of day, for ages on the screen; nothing is decided by it."""
+    return time.time_ns() // 1_000_000

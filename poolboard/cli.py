@@ -1,56 +1,90 @@
-"""The command line: words and options. What they do is in ``cli_run`` and ``cli_status``, imported when asked for."""
+"""The command line: which commands there are, and where each is declared.
+
+To declare a command costs two milliseconds, and there are more than forty: only those that a line asks for are.
+"""
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Iterable, Sequence
+from importlib import import_module
+from typing import Annotated, Final
 
 import typer
 
-from poolboard import (
-    __version__,
-    cli_config,
-    cli_doctor,
-    cli_each,
-    cli_help,
-    cli_journal,
-    cli_limits,
-    cli_messages,
-    cli_metrics,
-    cli_parts,
-    cli_prompts,
-    cli_questions,
-    cli_serve,
-    cli_start,
-    cli_themes,
-    cli_wishes,
-    examples,
-)
-from poolboard.cli_options import (
-    Ascii,
-    Deed,
-    Headless,
-    Journal,
-    Json,
-    NewestRun,
-    Notify,
-    Quiet,
-    ReadOnly,
-    Theme,
-    Workers,
-)
+from poolboard import __version__, examples
+from poolboard.cli_options import Ascii, Deed, Journal, Notify, ReadOnly, Theme
 from poolboard.exit_codes import MEANINGS
 
-EXIT_TABLE = "\n".join(f"{code:>4}  {meaning}" for code, meaning in MEANINGS.items())
+EXIT_TABLE: Final = "\n".join(f"{code:>4}  {meaning}" for code, meaning in MEANINGS.items())
 
-app = typer.Typer(
-    name="poolboard",
-    help="Run a Python workflow as thousands of durable child runs on a pool of worker processes, live on one screen.",
-    # \b keeps the table's lines apart.
-    epilog=f"\b\nExit status:\n{EXIT_TABLE}",
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+#: Where each command's function lies, in the order of ``--help``.
+COMMANDS: Final[dict[str, tuple[str, str]]] = {
+    "demo": ("cli_screens", "demo"),
+    "run": ("cli_start", "run"),
+    "each": ("cli_each", "each"),
+    "watch": ("cli_screens", "watch"),
+    "status": ("cli_questions", "status"),
+    "list": ("cli_questions", "list_runs"),
+    "wait": ("cli_questions", "wait"),
+    "events": ("cli_questions", "events"),
+    "logs": ("cli_questions", "logs"),
+    "export": ("cli_questions", "export"),
+    "pause": ("cli_wishes", "pause"),
+    "resume": ("cli_wishes", "resume"),
+    "stop": ("cli_wishes", "stop"),
+    "cancel": ("cli_wishes", "cancel"),
+    "retry": ("cli_wishes", "retry"),
+    "delete": ("cli_wishes", "delete"),
+    "workers": ("cli_wishes", "workers"),
+    "slots": ("cli_parts", "slots"),
+    "concurrency": ("cli_parts", "concurrency"),
+    "limit": ("cli_limits", "limit"),
+    "prompts": ("cli_prompts", "prompts"),
+    "answer": ("cli_prompts", "answer"),
+    "send": ("cli_messages", "send"),
+    "messages": ("cli_messages", "messages"),
+    "serve": ("cli_serve", "serve"),
+    "metrics": ("cli_metrics", "metrics"),
+    "doctor": ("cli_doctor", "doctor"),
+    "help": ("cli_help", "show_help"),
+    "man": ("cli_help", "show_manual"),
+}
+#: Words that have commands of their own behind them.
+GROUPS: Final = {"journal": "cli_journal", "config": "cli_config", "themes": "cli_themes"}
+#: Commands that speak of all the others.
+OF_ALL: Final = frozenset({"help", "man"})
+
+
+def command_line(words: Sequence[str] | None = None) -> typer.Typer:
+    """Return the command line with the commands that these words can mean; with all of them for None."""
+    app = typer.Typer(
+        name="poolboard",
+        help="Run a Python workflow as thousands of durable child runs on a pool of worker processes, "
+        "live on one screen.",
+        # \b keeps the table's lines apart.
+        epilog=f"\b\nExit status:\n{EXIT_TABLE}",
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback(invoke_without_command=True)(front)
+    for name in _meant(words):
+        if name in GROUPS:
+            group: typer.Typer = import_module(f"poolboard.{GROUPS[name]}").app
+            app.add_typer(group, name=name)
+        else:
+            home, function = COMMANDS[name]
+            module = import_module(f"poolboard.{home}")
+            # A command that reads its line in a way of its own says there what typer is to be told.
+            app.command(name, **getattr(module, "SETTINGS", {}))(getattr(module, function))
+    _give_examples(app)
+    return app
+
+
+def _meant(words: Sequence[str] | None) -> Iterable[str]:
+    # An option first, a misspelt word, nothing at all: all are there, to be listed and compared.
+    asked = words[0] if words else ""
+    return (asked,) if (asked in COMMANDS and asked not in OF_ALL) or asked in GROUPS else (*COMMANDS, *GROUPS)
 
 
 def _version(asked: bool) -> None:
@@ -59,7 +93,6 @@ def _version(asked: bool) -> None:
         raise typer.Exit
 
 
-@app.callback(invoke_without_command=True)
 def front(
     context: typer.Context,
     journal: Journal = None,
@@ -96,98 +129,6 @@ def _refuse_before_command(given: dict[str, object]) -> None:
             raise typer.BadParameter(f"{flag} goes after the command")
 
 
-@app.command()
-def demo(
-    folder: Annotated[
-        str | None,
-        typer.Option(help="A folder of Python files; default: the standard library.", metavar="DIR"),
-    ] = None,
-    workers: Workers = None,
-    limit: Annotated[int | None, typer.Option(help="Take at most so many files.", min=1)] = None,
-    journal: Journal = None,
-    headless: Headless = False,
-    notify: Notify = None,
-    quiet: Quiet = None,
-    as_json: Json = False,
-) -> Deed:
-    """Survey a folder of Python files: one child run per file.
-
-    Example: poolboard demo --folder ~/src --workers 4
-    """
-
-    def act() -> int:
-        from poolboard import cli_run
-        from poolboard.showing import Showing
-
-        return cli_run.demo(
-            folder,
-            workers=workers,
-            limit=limit,
-            journal=journal,
-            headless=headless,
-            as_json=as_json,
-            showing=Showing(notify=notify, quiet=quiet),
-        )
-
-    return act
-
-
-app.command()(cli_start.run)
-app.command("each", cls=cli_each.EachCommand, context_settings={"allow_interspersed_args": False})(cli_each.each)
-
-
-@app.command()
-def watch(
-    run: NewestRun = None,
-    theme: Theme = None,
-    ascii: Ascii = None,
-    read_only: ReadOnly = None,
-    notify: Notify = None,
-    quiet: Quiet = None,
-    journal: Journal = None,
-    as_json: Json = False,
-) -> Deed:
-    """Come back to a run: the screen, or lines where there is no terminal."""
-
-    def act() -> int:
-        from poolboard import cli_run
-        from poolboard.showing import Showing
-
-        return cli_run.watch(journal, run, as_json=as_json, showing=Showing(theme, ascii, read_only, notify, quiet))
-
-    return act
-
-
-app.command()(cli_questions.status)
-app.command("list")(cli_questions.list_runs)
-app.command()(cli_questions.wait)
-app.command()(cli_questions.events)
-app.command()(cli_questions.logs)
-app.command()(cli_questions.export)
-app.command()(cli_wishes.pause)
-app.command()(cli_wishes.resume)
-app.command()(cli_wishes.stop)
-app.command()(cli_wishes.cancel)
-app.command()(cli_wishes.retry)
-app.command()(cli_wishes.delete)
-app.command()(cli_wishes.workers)
-app.command()(cli_parts.slots)
-app.command()(cli_parts.concurrency)
-app.command()(cli_limits.limit)
-app.command()(cli_prompts.prompts)
-app.command()(cli_prompts.answer)
-app.command()(cli_messages.send)
-app.command()(cli_messages.messages)
-app.command()(cli_serve.serve)
-app.command()(cli_metrics.metrics)
-app.command()(cli_doctor.doctor)
-app.add_typer(cli_journal.app, name="journal")
-app.add_typer(cli_config.app, name="config")
-app.add_typer(cli_themes.app, name="themes")
-app.command("help")(cli_help.show_help)
-app.command("man")(cli_help.show_manual)
-
-
 def _give_examples(typer_app: typer.Typer, before: str = "") -> None:
     """Put each command's examples below its options."""
     for command in typer_app.registered_commands:
@@ -196,6 +137,3 @@ def _give_examples(typer_app: typer.Typer, before: str = "") -> None:
     for group in typer_app.registered_groups:
         if group.typer_instance is not None:
             _give_examples(group.typer_instance, f"{before}{group.name} ")
-
-
-_give_examples(app)

@@ -6,13 +6,14 @@ import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 from typer.core import TyperCommand
 
 from poolboard import completion
 from poolboard.cli_budget import MaxDuration, MaxFailures
+from poolboard.cli_hooks import OnBlocked, OnComplete, OnFailure
 from poolboard.cli_limits import Limits, SharedLimits
 
 if TYPE_CHECKING:
@@ -35,6 +36,10 @@ class EachCommand(TyperCommand):
             ctx.meta[_META] = args[at + 1 :]
             args = args[:at]
         return super().parse_args(ctx, args)
+
+
+#: How the command line declares this command.
+SETTINGS: Final[dict[str, Any]] = {"cls": EachCommand, "context_settings": {"allow_interspersed_args": False}}
 
 
 def each(
@@ -118,6 +123,9 @@ def each(
         bool, typer.Option("--headless", help="Print the commands' output instead of opening the screen.")
     ] = False,
     detach: Annotated[bool, typer.Option("--detach", help="Return once the list is read; the run goes on.")] = False,
+    on_complete: OnComplete = None,
+    on_failure: OnFailure = None,
+    on_blocked: OnBlocked = None,
     quiet: Annotated[bool | None, typer.Option("--quiet/--no-quiet", "-q", help="No progress on stderr.")] = None,
     notify: Annotated[
         bool | None, typer.Option("--notify/--no-notify", help="Ring the terminal when the run comes to rest.")
@@ -142,6 +150,7 @@ def each(
     def act() -> int:
         from poolboard import budget_words, cli_run, each_run, limit_words
         from poolboard.engine.config_loading import load
+        from poolboard.hook_words import named_hooks
         from poolboard.showing import Showing
 
         words = command or []
@@ -149,7 +158,11 @@ def each(
         log = None if joblog is None else Path(joblog).absolute()
         showing = Showing(notify=notify, quiet=quiet)
         manners = each_run.Manners(journal, workers, name, headless, detach, as_json, showing, bool(keep_order), log)
-        manners = replace(manners, budget=budget_words.table(max_duration, max_failures, []))
+        manners = replace(
+            manners,
+            budget=budget_words.table(max_duration, max_failures, []),
+            hooks=named_hooks(on_complete, on_failure, on_blocked),
+        )
         _check_manners(manners)
         give_up = _give_up(halt, fail_fast)
         config = load().config

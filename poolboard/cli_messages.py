@@ -30,9 +30,10 @@ def send(
     ] = "steer",
     journal: Journal = None,
 ) -> Deed:
-    """Send a message to a live run: to its root, to children, to stages; also to those that start later.
+    """Send a message to a run: to its root, to children, to stages; also to those that start later.
 
-    RUN/7 is child 7, RUN/child-* every child of the root, RUN/child-*/** all below as well, RUN/** everybody.
+    RUN/7 is child 7, RUN/child-* every child of the root, RUN/child-*/** all below as well, RUN/** everybody;
+    RUN/7/fetch a stage, RUN/7/fetch-* all whose names begin so. A stopped or crashed run gets it when it goes on.
 
     Example: poolboard send 3f2a/child-*/fetch 'use the mirror' --mode interrupt
     """

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from poolboard import cli_budget, cli_limits
+from poolboard.cli_hooks import OnBlocked, OnComplete, OnFailure
 from poolboard.cli_options import Deed, Detach, Grace, Headless, Journal, Json, Notify, Quiet, Workers
 
 
@@ -44,6 +45,9 @@ def run(
         bool, typer.Option("--watch", help="Whenever the file is saved, cancel the run and start a fresh one.")
     ] = False,
     grace: Grace = None,
+    on_complete: OnComplete = None,
+    on_failure: OnFailure = None,
+    on_blocked: OnBlocked = None,
     notify: Notify = None,
     quiet: Quiet = None,
     as_json: Json = False,
@@ -63,13 +67,17 @@ def run(
             return input_help.told(target, as_json=as_json)
         from poolboard import budget_words, cli_run, inputs, limit_words
         from poolboard.engine.launch import RunRequest
+        from poolboard.hook_words import named_hooks
         from poolboard.showing import Showing
 
         inputs.hide(given or [], target)
         found = inputs.gathered(given or [], input_json, input_file)
         limits = limit_words.table(limit or [], shared_limit or [])
         budget = budget_words.table(max_duration, max_failures, max_usage or [])
-        request = RunRequest(target, found, journal, workers, slots, name, limits=limits, budget=budget, grace_s=grace)
+        hooks = named_hooks(on_complete, on_failure, on_blocked)
+        request = RunRequest(
+            target, found, journal, workers, slots, name, limits=limits, budget=budget, grace_s=grace, hooks=hooks
+        )
         showing = Showing(notify=notify, quiet=quiet)
         if watch:
             from poolboard import rerunning

@@ -9,10 +9,10 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from poolboard import exit_codes, prometheus, shapes, words
+from poolboard import exit_codes, shapes
+from poolboard.ages import wall_ms
 from poolboard.console import can_draw, say, say_all
 from poolboard.engine.errors import UserMistake
-from poolboard.headless import ticks
 from poolboard.selection import Selection, chosen
 from poolboard.session import opened, person
 
@@ -54,6 +54,8 @@ async def _workers(journal: str | None, prefix: str, count: int, as_json: bool) 
     async with opened(journal) as monitor:
         run_id = await monitor.resolve(prefix)
         given = await monitor.set_workers(run_id, count, person())
+    from poolboard import words
+
     say(shapes.line(shapes.of_acknowledgement(run_id, given)) if as_json else words.shown(given.message))
     return exit_codes.COMPLETED
 
@@ -63,13 +65,21 @@ async def _status(journal: str | None, selection: Selection, asking: Asking) -> 
         summaries = [await monitor.status(run_id) for run_id in await _meant(monitor, selection)]
         statuses = [run.status for run in await monitor.runs()] if asking.prometheus else []
     if asking.prometheus:
+        from poolboard import prometheus
+
         say(prometheus.page(summaries, statuses).removesuffix("\n"))
     for index, summary in enumerate(summaries):
         if asking.as_json:
             say(shapes.line(shapes.of_summary(summary)))
         elif not asking.prometheus:
-            say_all(([""] if index else []) + list(words.status(summary)))
+            say_all(([""] if index else []) + _lines(summary))
     return _code(summaries) if asking.exit_code else exit_codes.COMPLETED
+
+
+def _lines(summary: Summary) -> list[str]:
+    from poolboard import words  # late: what is printed as JSON needs no words
+
+    return list(words.status(summary))
 
 
 async def _meant(monitor: Monitor, selection: Selection) -> list[str]:
@@ -93,6 +103,8 @@ async def _watch(journal: str | None, selection: Selection, asking: Asking) -> i
             raise UserMistake("--watch is for one run; to see several: poolboard")
         left: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         before: Summary | None = None
+        from poolboard.headless import ticks
+
         async with aclosing(ticks(monitor, ids[0], left)) as summaries:
             async for summary in summaries:
                 if summary != before:
@@ -107,9 +119,9 @@ def _tell_again(summary: Summary, asking: Asking, *, first: bool) -> None:
     if asking.as_json:
         say(shapes.line(shapes.of_summary(summary)))
     elif can_draw(sys.stdout):
-        say(_HOME_AND_ERASE + "\n".join(words.status(summary)))
+        say(_HOME_AND_ERASE + "\n".join(_lines(summary)))
     else:
-        say_all(([] if first else [""]) + list(words.status(summary)))
+        say_all(([] if first else [""]) + _lines(summary))
 
 
 async def _list(journal: str | None, selection: Selection, as_json: bool) -> int:
@@ -125,4 +137,6 @@ def _listed(found: list[RunView], selection: Selection, as_json: bool) -> Iterat
     elif not found and not selection.is_empty:
         yield "no run is like that"
     else:
-        yield from words.runs(found, words.wall_ms())
+        from poolboard import words
+
+        yield from words.runs(found, wall_ms())

@@ -78,7 +78,9 @@ def resume(
 ) -> Deed:
     """Let paused, stopped, blocked or crashed runs go on, or a paused part of live ones; one run is followed.
 
-    A limit that is given is the run's from now on; 0 lifts it. Example: poolboard resume 3f2a --max-failures 50
+    A limit that is given is the run's from now on, or each --child's with all below it; 0 lifts it.
+
+    Example: poolboard resume 3f2a --max-failures 50
     """
 
     def act() -> int:
@@ -91,8 +93,8 @@ def resume(
         selection = Selection.of(runs, False, older_than, name)
         part = parts.of(selection, child, stage, worker)
         budget = budget_words.table(max_duration, max_failures, max_usage or [])
-        if part != WHOLE and (budget or accept_code):
-            raise UserMistake("limits and --accept-code are of the whole run: not with --child, --stage, --worker")
+        if (part != WHOLE and accept_code) or (budget and (stage is not None or worker is not None)):
+            raise UserMistake("a budget is of the run or of a --child, --accept-code of the whole run")
         if part == WHOLE and len(selection.prefixes) == 1 and not selection.filters:
             return cli_run.resume(
                 journal,
@@ -114,20 +116,28 @@ def stop(
     runs: Runs = None,
     older_than: OlderThan = None,
     name: Name = None,
+    child: Child = None,
+    stage: Stage = None,
+    worker: Worker = None,
     now: Annotated[bool, typer.Option("--now", help="Give running stages no time to end.")] = False,
     why: Why = None,
     yes: Yes = False,
     journal: Journal = None,
     as_json: Json = False,
 ) -> Deed:
-    """Start no new stage, end the running ones, keep everything recorded; the run stays resumable."""
+    """Start no new stage, end the running ones, keep everything recorded; the run stays resumable.
+
+    Or a part of live runs only: what runs there parks, and what still runs after the grace is cut off and done anew
+    once `resume` with the same option lets it go on.
+    """
 
     def act() -> int:
-        from poolboard import wishes
+        from poolboard import parts, wishes
         from poolboard.selection import Selection
 
         selection = Selection.of(runs, False, older_than, name)
-        return wishes.fulfil(journal, selection, wishes.stop(why, now=now), yes=yes, as_json=as_json)
+        wish = wishes.stop(why, parts.of(selection, child, stage, worker), now=now)
+        return wishes.fulfil(journal, selection, wish, yes=yes, as_json=as_json)
 
     return act
 

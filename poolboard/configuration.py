@@ -14,7 +14,7 @@ from typing import Final
 from poolboard import exit_codes, shapes
 from poolboard.console import complain_of, say, say_all
 from poolboard.engine.config import NAMES, Config, told, variable
-from poolboard.engine.config_file import PROJECT_FILE, ConfigFile, named_file, project_file, user_path
+from poolboard.engine.config_file import PROJECT_FILE, ConfigFile, named_file, project_file, user_file, user_path
 from poolboard.engine.config_loading import DEFAULT, Loaded, load, nearest, problems
 from poolboard.engine.errors import UserMistake
 from poolboard.engine.folder import chosen_journal
@@ -192,9 +192,14 @@ def _wrong(file: str | None) -> Iterator[str]:
         found: list[str] = []
         loaded = load(found)
         yield from found
+        if found:
+            # Of settings that are wrong anywhere none are in force: a theme is looked for where it stands.
+            for one in filter(None, (project_file(), user_file())):
+                yield from _theme_problems(one.table.get("theme"), one)
+            yield from _theme_problems(os.environ.get(variable("theme")) or None, None, variable("theme"))
+            return
         yield from _theme_problems(loaded.config.theme, None, loaded.source("theme"))
-        if not found:
-            chosen_journal(None)
+        chosen_journal(None)
     except (UserMistake, JournalUnusable) as error:
         yield str(error)
 

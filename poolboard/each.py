@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import shlex
 import shutil
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
@@ -18,6 +17,7 @@ from typing import Final
 
 from poolboard import Context, Result, StageError, spool, stage, workflow
 from poolboard.each_job import LIST_FILE, Job, result_folder
+from poolboard.engine import secrets
 from poolboard.engine.errors import Blocked
 from poolboard.halting import Halting
 from poolboard.item_files import newest, output_path
@@ -34,17 +34,20 @@ POLL_S: Final = 0.05
 #: How long to wait for a list that is not there yet: the command line makes it once the run has started.
 APPEARS_S: Final = 30.0
 
-#: Tells the wrapper where a command's output goes; taken away again before the command begins.
-OUTPUT_VARIABLE: Final = "POOLBOARD_OUTPUT"
-_INTO_FILE: Final = f'exec >"${OUTPUT_VARIABLE}"; unset {OUTPUT_VARIABLE}\n'
-_WRAPPER: Final = ("/bin/sh", "-c", f'{_INTO_FILE}exec "$@"')
+
+class _Sentence(Exception):
+    """An end that is told by its message: where in our own code it was raised is of no use to anybody."""
+
+    @property
+    def account(self) -> str:
+        return f"{self}\n"
 
 
-class ItemsFailed(Exception):
+class ItemsFailed(_Sentence):
     """More items failed than were allowed."""
 
 
-class Halted(Exception):
+class Halted(_Sentence):
     """So many items failed that the rest was not started."""
 
 
@@ -74,21 +77,22 @@ async def item(ctx: Context, command: str | list[str]) -> int:
             f"{missing[0]} is not in the environment, and its value is not recorded: "
             f"poolboard each --resume {ctx.run_id[:8]} --env {missing[0]}=…"
         )
+    for name in job.env or ():
+        secrets.remember(name, os.environ[name])
     output = output_path(folder, ctx.n, ctx.attempt)
     halting = Halting(folder) if job.halt else None
     try:
         async with _place(job, folder, halting) as environment:
             done = await ctx.command(
                 "command",
-                _wrapped(command),
-                # The values are there anyway; given here they are kept out of what is recorded of a failure.
-                env={**environment, OUTPUT_VARIABLE: str(output), **{name: os.environ[name] for name in job.env or ()}},
+                command,
+                env=environment,
+                stdout=output,
                 timeout_s=job.timeout_s,
                 retries=job.retries,
                 needs=job.needs,
             )
-    except StageError as error:
-        error.traceback = _without_wrapping(error.traceback)
+    except StageError:
         if halting is not None and job.halt is not None:
             halting.fail(ctx.n)
             # The root will see it too, but by then the next command would have started.
@@ -225,18 +229,6 @@ async def _numbered(job: Job, folder: Path) -> AsyncIterator[dict[str, str]]:
         return
     async with job_slot(folder / "places", job.jobs) as number:
         yield {SLOT_VARIABLE: str(number)}
-
-
-def _wrapped(command: Command) -> Command:
-    """Send the command's output to a file of its own: what it complains of is not output."""
-    if isinstance(command, str):
-        return _INTO_FILE + command
-    return [*_WRAPPER, "sh", *command]
-
-
-def _without_wrapping(account: str) -> str:
-    """Take out of the account of a failure what the person has not written."""
-    return account.replace(_INTO_FILE, "").replace(f"{shlex.join([*_WRAPPER, 'sh'])} ", "")
 
 
 def _copy(folder: Path, n: int, results: Path) -> None:

@@ -17,6 +17,7 @@ from poolboard import cli_run, each_source, exit_codes, shapes, spool, words
 from poolboard.console import complain, say
 from poolboard.each_job import LIST_FILE, Job, workers_and_slots
 from poolboard.each_source import Source
+from poolboard.engine.coordinator_process import Begun
 from poolboard.engine.errors import UserMistake
 from poolboard.engine.folder import RunFolder
 from poolboard.feeder import Feeder, same_list
@@ -52,6 +53,7 @@ class Manners:
     joblog: Path | None = None
     cwd: str | None = None
     budget: dict[str, float] = field(default_factory=dict)
+    hooks: dict[str, str] = field(default_factory=dict)
 
     @property
     def quiet(self) -> bool:
@@ -74,9 +76,6 @@ def dry_run(job: Job, source: Source, manners: Manners) -> int:
 
 def start(job: Job, source: Source, manners: Manners) -> int:
     """Start a run and attend it; return the exit status. Without any item nothing is started."""
-    from poolboard import each
-    from poolboard.engine.launch import RunRequest, start_run
-
     batches, columns = source.opened(job.max_args)
     job = replace(job, columns=columns)
     template = job.parsed()
@@ -87,13 +86,27 @@ def start(job: Job, source: Source, manners: Manners) -> int:
         return exit_codes.COMPLETED
     log = None if manners.joblog is None else Joblog(manners.joblog, go_on=False)
     workers, slots = workers_and_slots(job.jobs, manners.workers or os.cpu_count() or 1)
+    # What loads longest goes first, and beside what is loaded here.
+    begun = Begun.now(manners.journal, workers)
+    from poolboard import each
+    from poolboard.engine.launch import RunRequest, start_run
+
     name = manners.name or words.shown(job.title)[:NAME_LIMIT]
     inputs = {"job": asdict(job)}
     target, limits, budget = f"{each.__file__}:each", job.limits or {}, manners.budget
     request = RunRequest(
-        target, inputs, manners.journal, workers, slots, name, limits=limits, budget=budget, cwd=manners.cwd
+        target,
+        inputs,
+        manners.journal,
+        workers,
+        slots,
+        name,
+        limits=limits,
+        budget=budget,
+        cwd=manners.cwd,
+        hooks=manners.hooks,
     )
-    run_id = asyncio.run(start_run(request))
+    run_id = asyncio.run(start_run(request, begun))
     feeder = Feeder(template, wanted, _folder(run_id) / LIST_FILE)
     feeder.start()
     return _Attendance(run_id, manners, feeder, log).attend()

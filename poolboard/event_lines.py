@@ -8,11 +8,11 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING, Final
 
 from poolboard import exit_codes, shapes
+from poolboard.ages import wall_ms
 from poolboard.console import say_all
 from poolboard.session import opened
 from poolboard.tui.text import clip, visible
 from poolboard.tui.units import clock_time
-from poolboard.words import wall_ms
 
 if TYPE_CHECKING:
     from poolboard.engine.views import EventView

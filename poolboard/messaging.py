@@ -10,6 +10,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Final, cast
 
 from poolboard import exit_codes, shapes, words
+from poolboard.ages import wall_ms
 from poolboard.console import say, say_all
 from poolboard.engine.errors import UserMistake
 from poolboard.inputs import as_text
@@ -86,7 +87,7 @@ def _lines(view: MessagesView) -> Iterator[str]:
     if not view.total:
         yield "no messages yet; to send one: poolboard send RUN/child-1 TEXT"
         return
-    now_ms = words.wall_ms()
+    now_ms = wall_ms()
     yield from words.table(
         ["message", "sent", "from", "to", "mode", "delivered", "taken", "lost", "value"],
         [

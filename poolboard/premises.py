@@ -13,7 +13,7 @@ from typing import Final
 from poolboard.ailment import Ailment, fine, note, trouble
 from poolboard.engine.folder import state_folder
 from poolboard.journal.errors import JournalError
-from poolboard.journal.file import open_reader
+from poolboard.journal.file import open_reader, outdated
 from poolboard.journal.place import NETWORK_FILE_SYSTEMS, Probe, file_system
 from poolboard.tui.units import several, size
 
@@ -63,10 +63,13 @@ def journal(path: Path) -> Iterator[Ailment]:
     try:
         with closing(open_reader(path)) as connection:
             runs = connection.execute("SELECT count(*) FROM runs").fetchone()[0]
+            older = outdated(connection.execute("PRAGMA user_version").fetchone()[0])
     except JournalError as error:
         yield trouble("journal", str(error), "look at it with: poolboard journal check")
         return
     yield fine("journal", f"{path}: {several(runs, 'run')}, {size(path.stat().st_size)}")
+    if older is not None:
+        yield note("journal", older, f"poolboard journal vacuum --journal {path}")
     status = path.stat()
     mode = stat.S_IMODE(status.st_mode)
     if mode & 0o077 and status.st_uid == os.getuid():

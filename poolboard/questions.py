@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from poolboard import exit_codes, inputs, shapes, words
+from poolboard.ages import wall_ms
 from poolboard.console import say, say_all
 from poolboard.session import opened, person
 from poolboard.tui.text import lines
@@ -34,7 +35,7 @@ async def _list(journal: str | None, prefix: str | None, as_json: bool) -> int:
     async with opened(journal) as monitor:
         run_id = None if prefix is None else await monitor.resolve(prefix)
         found = await monitor.prompts(run_id)
-    say_all([shapes.line([shapes.of_prompt(one) for one in found])] if as_json else listed(found, words.wall_ms()))
+    say_all([shapes.line([shapes.of_prompt(one) for one in found])] if as_json else listed(found, wall_ms()))
     return exit_codes.COMPLETED
 
 

@@ -6,7 +6,8 @@ from collections.abc import AsyncGenerator, Iterator, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Final
 
-from poolboard import report_pictures, words
+from poolboard import report_pictures
+from poolboard.ages import wall_ms
 from poolboard.tui.fingerprint import fingerprint
 from poolboard.tui.text import visible
 from poolboard.tui.units import clock_time, count, duration, milliseconds, several
@@ -57,7 +58,7 @@ async def page(summary: Summary, facts: RunFacts) -> AsyncGenerator[str]:
     yield report_pictures.timeline(rows) or '<p class="dim">no child has started yet</p>'
     if run.children.total > len(rows):
         yield f'<p class="dim">the page looks at {count(len(rows))} of {count(run.children.total)} children</p>'
-    yield f'<p class="dim">Poolboard, {_text(clock_time(words.wall_ms(), 0))}</p>\n</body>\n</html>\n'
+    yield f'<p class="dim">Poolboard, {_text(clock_time(wall_ms(), 0))}</p>\n</body>\n</html>\n'
 
 
 def _head(run: RunView) -> str:

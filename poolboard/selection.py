@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
-from poolboard.ages import age_ms
-from poolboard.words import wall_ms
+from poolboard.ages import age_ms, wall_ms
 
 if TYPE_CHECKING:
     from poolboard.engine.monitor import Monitor

@@ -176,6 +176,7 @@ def of_limit(limit: LimitView) -> Shape:
 def of_prompt(prompt: PromptView) -> Shape:
     """Return one question that waits for a person; ``until`` is when its default is taken."""
     return {
+        "shape": VERSION,
         "id": prompt.id,
         "run_id": prompt.run_id,
         "child": prompt.n,

@@ -44,12 +44,12 @@ def pause(why: str | None, part: Part) -> Wish:
     return Wish("pause", lambda monitor, run: monitor.pause(run.run_id, person(), why, part=part), _goes_on)
 
 
-def stop(why: str | None, *, now: bool) -> Wish:
-    """End what runs, and keep the run resumable."""
+def stop(why: str | None, part: Part, *, now: bool) -> Wish:
+    """End what runs in a run, or in a part of it, and keep that resumable."""
     return Wish(
         "stop",
-        lambda monitor, run: monitor.stop(run.run_id, person(), why, now=now),
-        lambda run: _goes_on(run) or run.status in ("paused", "crashed"),
+        lambda monitor, run: monitor.stop(run.run_id, person(), why, now=now, part=part),
+        lambda run: _goes_on(run) or (part == WHOLE and run.status in ("paused", "crashed")),
     )
 
 

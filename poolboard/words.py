@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -15,6 +14,8 @@ if TYPE_CHECKING:
     from poolboard.engine.views import PromptNote, RunView, Summary
 
 #: Longer text of data is cut on a line of ours; ``--json`` gives it whole.
+#: Characters of a result that are told in words.
+RESULT_LIMIT = 2_000
 MAX_CELLS = 2000
 
 
@@ -65,9 +66,14 @@ def ended(run: RunView, resume: str = "poolboard resume") -> Iterator[str]:
 
 
 def result(run: RunView) -> Iterator[str]:
-    """Yield the root's result as one line of JSON, if there is one."""
-    if run.result is not None:
-        yield f"result: {visible(json.dumps(json.loads(run.result), ensure_ascii=False))}"
+    """Yield the root's result as one line of JSON, if there is one; a long one is cut, and says where it is whole."""
+    if run.result is None:
+        return
+    text = json.dumps(json.loads(run.result), ensure_ascii=False)
+    more = ""
+    if len(text) > RESULT_LIMIT:
+        more = f"… ({len(text)} characters; all of it: poolboard status {run.run_id} --json)"
+    yield f"result: {visible(text[:RESULT_LIMIT])}{more}"
 
 
 def left(run_id: str) -> str:
@@ -92,7 +98,7 @@ def status(summary: Summary) -> Iterator[str]:
     for hold in summary.holds:
         by = f" by {shown(hold.by)}" if hold.by else ""
         why = f": {shown(hold.why)}" if hold.why else ""
-        state = "drained" if hold.scope == "worker" else "paused"
+        state = "stopped" if hold.cut else "drained" if hold.scope == "worker" else "paused"
         left = f", {hold.active} not there yet" if hold.active else ""
         yield f"held         {hold.scope} {shown(hold.name)} {state}{by}, {hold.parked} parked{left}{why}"
     for usage in summary.usage:
@@ -148,11 +154,6 @@ def runs(found: Sequence[RunView], now_ms: int) -> Iterator[str]:
             for run in found
         ],
     )
-
-
-def wall_ms() -> int:
-    """Return the time of day, for ages on the screen; nothing is decided by it."""
-    return time.time_ns() // 1_000_000
 
 
 def _status(run: RunView) -> str:

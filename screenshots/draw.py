@@ -89,9 +89,12 @@ async def until(pilot: Pilot[int], holds: Callable[[], bool]) -> None:
 
 
 def neat(svg: str) -> str:
-    """Use fonts that are there instead of loading one, and real spaces, which every viewer keeps."""
+    """Use fonts that are there instead of loading one, and no-break spaces, the only ones that every viewer keeps.
+
+    Browsers give up on ``xml:space`` and fold the others, and then stretch what is left over the length of the line.
+    """
     svg = re.sub(r"@font-face \{.*?\}\s*", "", svg, flags=re.DOTALL)
-    svg = svg.replace("Fira Code", "DejaVu Sans Mono, Menlo, Consolas").replace("&#160;", " ")
+    svg = svg.replace("Fira Code", "DejaVu Sans Mono, Menlo, Consolas").replace("&#160;", "\u00a0")
     svg = re.sub(r"terminal-\d+", "terminal", svg)
     svg = re.sub(r"<!-- .*? -->\s*", "", svg)
     return svg.replace("<svg ", '<svg xml:space="preserve" ', 1)

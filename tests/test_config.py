@@ -233,6 +233,9 @@ def test_validate_tells_everything_that_is_wrong_and_ends_with_two(poolboard: Po
     project.write_text('theme = "neon"\n')
     answer = poolboard("config", "validate", str(project))
     assert answer.code == exit_codes.MISTAKE and f"no theme named 'neon' ({project}:1)" in answer.err
+    project.write_text('theme = "neon"\nslots = 0\n')
+    answer = poolboard("config", "validate")
+    assert [line.partition(f"{project}:")[2][:1] for line in answer.err.splitlines()] == ["2", "1"]
     project.write_text('theme = "paper"\n')
     assert poolboard("config", "validate", "--json").out == '{"ok": true, "problems": []}\n'
 

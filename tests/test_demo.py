@@ -194,7 +194,10 @@ def test_a_folder_without_work_is_refused_before_anything_is_created(tmp_path: P
         demo.check_folder(str(tmp_path / name))
 
 
-@pytest.mark.parametrize(("workers", "limit"), [(1, None), (2, None), (2, 7)])
+@pytest.mark.parametrize(
+    ("workers", "limit"),
+    [pytest.param(1, None, marks=pytest.mark.slow), (2, None), pytest.param(2, 7, marks=pytest.mark.slow)],
+)
 def test_the_pool_finds_what_one_plain_loop_finds(
     poolboard: Callable[..., Answer],
     survey_plainly: Callable[..., dict[str, Any]],

@@ -13,7 +13,7 @@ import pytest
 import typer
 
 from poolboard import exit_codes
-from poolboard.cli import app
+from poolboard.cli import command_line
 
 if TYPE_CHECKING:
     from tests.conftest import Answer
@@ -33,7 +33,7 @@ def table(head: str) -> list[list[str]]:
 def commands() -> dict[str, set[str]]:
     """Return every command, those of a group by two words, and its long options."""
     leaves: dict[str, Any] = {}
-    for name, command in typer.main.get_group(app).commands.items():
+    for name, command in typer.main.get_group(command_line()).commands.items():
         inner = getattr(command, "commands", None)
         leaves |= {name: command} if inner is None else {f"{name} {word}": leaf for word, leaf in inner.items()}
     return {

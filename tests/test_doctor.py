@@ -16,11 +16,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from poolboard import exit_codes, leftovers, machine, premises
+from poolboard import exit_codes, leftovers, machine, premises, upkeep
 from poolboard.ailment import Ailment
 from poolboard.engine.folder import CoordinatorFile, RunFolder, state_folder
 from poolboard.engine.identity import ProcessIdentity
 from poolboard.engine.strays import MARK
+from poolboard.journal.driver import connect
+from poolboard.journal.file import open_writer
 from poolboard.terminal_check import terminal
 
 if TYPE_CHECKING:
@@ -203,6 +205,19 @@ def test_a_journal_that_is_damaged_or_open_to_others(tmp_path: Path, poolboard: 
     path.write_bytes(b"\0" * 8192)
     [told] = premises.journal(path)
     assert told.level == "trouble" and "poolboard journal check" in (told.advice or "")
+
+
+def test_a_journal_of_an_older_version_is_told_with_what_brings_it_up_to_date(tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite"
+    open_writer(path, create=True, synchronous="FULL").close()
+    with closing(connect(path, readonly=False)) as connection:
+        for statement in ("DROP TABLE cuts", "DROP TABLE receipts", "DROP TABLE messages", "PRAGMA user_version = 3"):
+            connection.execute(statement)
+    [_, older] = premises.journal(path)
+    assert older.level == "note" and "schema version 3 is an older one" in older.told
+    assert older.advice is not None and older.advice.startswith("poolboard journal vacuum")
+    upkeep.vacuum(str(path), as_json=False)
+    assert levels(premises.journal(path)) == {"journal": "fine"}
 
 
 # --- the terminal -----------------------------------------------------------------------------------------------------

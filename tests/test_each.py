@@ -193,9 +193,9 @@ def test_a_command_that_succeeds_on_its_second_try_has_succeeded(poolboard: Pool
 @pytest.mark.slow
 def test_the_folder_and_the_variables_are_what_was_asked_for(poolboard: Poolboard, tmp_path: Path) -> None:
     answer = poolboard(
-        "each", "-q", "--cwd", str(tmp_path), "--env", "COLOUR=deep blue", 'pwd; echo "$COLOUR" #', ":::", "a"
+        "each", "-q", "--cwd", str(tmp_path), "--env", "COLOUR=deep blue", "pwd; echo ${#COLOUR} #", ":::", "a"
     )
-    assert answer.out == f"{tmp_path}\ndeep blue\n"
+    assert answer.out == f"{tmp_path}\n9\n"
 
 
 @pytest.mark.slow

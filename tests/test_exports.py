@@ -59,3 +59,21 @@ def test_asking_for_the_version_loads_nothing_heavy() -> None:
 def test_asking_for_a_status_loads_no_screen(own_folders: Path) -> None:
     loaded = loaded_after("from poolboard.__main__ import main\nassert main(['list', '--json']) == 0")
     assert loaded.isdisjoint({"textual", "pydantic"})
+
+
+def test_of_the_command_line_only_the_command_that_was_asked_for_is_declared(own_folders: Path) -> None:
+    program = (
+        "from poolboard.__main__ import main\nassert main(['list', '--json']) == 0\n"
+        "import sys\nprint(*sorted(name for name in sys.modules if name.startswith('poolboard.cli_')))"
+    )
+    assert {name for name in loaded_after(program) if name.startswith("poolboard.cli_")} == {
+        "poolboard.cli_options",
+        "poolboard.cli_questions",
+        "poolboard.cli_status",
+    }
+
+
+def test_what_a_first_command_waits_for_loads_no_pydantic() -> None:
+    """It takes 120 ms of CPU in each of the processes that start one after the other."""
+    assert "pydantic" not in loaded_after("import poolboard.each_run, poolboard.engine.launch")
+    assert "pydantic" not in loaded_after("import poolboard.engine.coordination")

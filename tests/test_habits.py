@@ -15,14 +15,15 @@ import pytest
 import typer
 
 from poolboard import examples, exit_codes, manual
-from poolboard.cli import app
+from poolboard.cli import command_line
+from tests.each_rig import until
 from tests.terminal import on_terminal
 
 if TYPE_CHECKING:
     from tests.conftest import Answer
 
 Poolboard = Callable[..., "Answer"]
-COMMANDS = dict(manual.commands(typer.main.get_group(app)))
+COMMANDS = dict(manual.commands(typer.main.get_group(command_line())))
 
 NOTHING = """
 from poolboard import Context, workflow
@@ -200,3 +201,19 @@ def test_b59_json_stays_json_with_debug_on(poolboard: Poolboard, nothing: str) -
     poolboard("run", nothing, "--json")
     answer = poolboard("--debug", "status", "--json")
     assert json.loads(answer.out)["status"] == "completed"
+
+
+# --- hooks ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_hook_of_the_line_goes_before_the_settings_own_and_an_empty_one_takes_it_away(
+    poolboard: Poolboard, nothing: str, tmp_path: Path
+) -> None:
+    env = {"POOLBOARD_ON_COMPLETE": f"touch {tmp_path}/set", "POOLBOARD_ON_FAILURE": f"touch {tmp_path}/set"}
+    words = ("--on-complete", f"cat > {tmp_path}/told", "--on-failure", "", "--on-blocked", "true")
+    answer = poolboard("run", nothing, "--workers", "1", "--headless", *words, env=env)
+    assert answer.code == 0, answer.err
+    run_id = json.loads(poolboard("list", "--json").out)[0]["run_id"]
+    header = json.loads(poolboard("journal", "export", run_id).out.splitlines()[0])["run"]["header"]
+    assert json.loads(header)["hooks"] == {"on_complete": f"cat > {tmp_path}/told", "on_blocked": "true"}
+    until((tmp_path / "told").exists, "the hook")

@@ -102,6 +102,7 @@ def test_the_screen_and_the_command_line_see_the_journal_through_the_monitor_alo
         "poolboard.engine.launch",
         "poolboard.engine.authoring",
         "poolboard.engine.context",
+        "poolboard.engine.coordinator_process",
         "poolboard.engine.limit_calls",
         "poolboard.engine.message",
         "poolboard.engine.result",
@@ -115,6 +116,7 @@ def test_the_screen_and_the_command_line_see_the_journal_through_the_monitor_alo
     own_files = {
         "each_run": {"poolboard.engine.folder"},
         "item_files": {"poolboard.engine.logs"},
+        "each": {"poolboard.engine", "poolboard.engine.secrets"},
         "inputs": {"poolboard.engine.secrets"},
         # Turns a program's values into inputs, and reads thousands of results back as typed values.
         "pool": {

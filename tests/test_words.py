@@ -6,7 +6,16 @@ import json
 from dataclasses import replace
 
 from poolboard import shapes, words
-from poolboard.engine.views import ControlView, CoordinatorView, Counts, RunView, StageView, Summary, WorkerView
+from poolboard.engine.views import (
+    ControlView,
+    CoordinatorView,
+    Counts,
+    PromptView,
+    RunView,
+    StageView,
+    Summary,
+    WorkerView,
+)
 from poolboard.headless import Pace
 
 HALF_DONE = RunView(
@@ -114,3 +123,16 @@ def test_progress_is_said_when_it_is_new_and_not_too_often() -> None:
     assert not pace.admits("2 of 3", now=1.9)
     assert pace.admits("2 of 3", now=2.0)
     assert not pace.admits("2 of 3", now=9.0)
+
+
+def test_a_long_result_is_cut_and_says_where_all_of_it_is() -> None:
+    assert list(words.result(replace(HALF_DONE, result='"short"'))) == ['result: "short"']
+    (told,) = words.result(replace(HALF_DONE, result=json.dumps("x" * 100_000)))
+    assert len(told) < 2_200
+    assert told.endswith("x… (100002 characters; all of it: poolboard status 0f3c --json)")
+
+
+def test_a_question_in_json_carries_the_number_of_its_shape() -> None:
+    asked = PromptView(7, "0f3c", 2, "b", None, "confirm", "Go?", (), "true", 1_735_689_600_000, None)
+    told = shapes.of_prompt(asked)
+    assert (told["shape"], told["id"], told["default"]) == (shapes.VERSION, 7, True)

@@ -22,8 +22,8 @@ async def measure(rounds: int = 5, members: int = MEMBERS_PER_ROUND) -> Section:
     small = members < MEMBERS_PER_ROUND
     with scene() as here:
         figures += await company.measure(here.folder, 20 if small else 400)
-        figures += await history.commits(here.folder, (0, 50) if small else history.RECORDED, 20 if small else 300)
-        figures += await history.looks(here.folder, 120 if small else history.RUNS)
+        figures += await history.commits(here.folder, (0, 50) if small else history.RECORDED, 40 if small else 400)
+        figures += await history.looks(here.folder, 120 if small else history.MANY_RUNS)
     return Section(
         "journal",
         "checkpoints of about 250 bytes under a lease, synchronous=FULL, beside one loop that puts the same rows into "

@@ -65,6 +65,7 @@ async def measure(children: int = 2_000, rounds: int = 3) -> Section:
         ),
         (
             "rates: from the first child settled to the last; start-up: from the command to the first child settled",
+            "the executor's: from the first stage finished, for it does all items' first stages before their second",
             "CPU, commits, bytes and memory are those of the one-stage runs; commits and bytes are of the whole run",
             "CPU depends less than the rates on who else uses the machine; the executor's holds its start-up",
         ),

@@ -41,6 +41,7 @@ class Rig:
         slots: int = 2,
         lease_s: float = 30.0,
         limits: Mapping[str, int | str] | None = None,
+        grace_s: float = 10.0,
         **inputs: Any,
     ) -> str:
         """Start a run of ``file:workflow`` from the workflows folder."""
@@ -53,6 +54,7 @@ class Rig:
             slots,
             lease_s=lease_s,
             limits=limits or {},
+            grace_s=grace_s,
         )
         self.run_id = await start_run(request)
         return self.run_id

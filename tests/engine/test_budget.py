@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 
 from poolboard.engine import budget
 from poolboard.engine.errors import UserMistake
-from poolboard.engine.launch import RunRequest, start_run
+from poolboard.engine.intent import Errand
+from poolboard.engine.launch import RunRequest, start_coordinator, start_run
+from poolboard.engine.run_reader import folder_of
 from poolboard.engine.views import Summary
 from tests.engine.rig import PATIENCE_S, WORKFLOWS, Rig, kill
 
@@ -109,6 +111,24 @@ async def test_a_budget_used_up_while_the_coordinator_dies_still_blocks(rig: Rig
     assert blocked.run.error == "budget used up: 4 of 4 calls"
     await monitor.resume(rig.run_id, budget={"calls": 0})
     assert (await rig.ended()).run.result == "100"
+
+
+@pytest.mark.slow
+async def test_a_retry_that_the_budget_refuses_changes_nothing_and_one_that_mends_the_failures_is_let(rig: Rig) -> None:
+    await start(rig, "failing", {"failures": 5}, n=3, folder=str(rig.folder))
+    assert (await rig.ended()).run.children.failed == 3
+    monitor, reader = await rig.monitor(), await rig.rows()
+    before = (await reader.run(rig.run_id)).last_seq
+    errand = Errand("retry", only=[(1, 1)], budget={"failures": 2})
+    with pytest.raises(UserMistake, match=r"budget used up: 2 of 2 failures; give it more"):
+        await start_coordinator(rig.journal, rig.run_id, str(folder_of(await reader.run(rig.run_id)).path), errand)
+    after = await reader.run(rig.run_id)
+    recorded = [entry.event.type for entry in await reader.events(1, before, 100)]
+    assert (after.status, after.failed, recorded) == ("completed", 3, [])
+    (rig.folder / "mended").touch()
+    await monitor.retry(rig.run_id)  # three failures less: the limit is no reason to refuse
+    assert (await rig.ended()).run.children.failed == 0
+    await reader.close()
 
 
 @pytest.mark.slow

@@ -37,6 +37,8 @@ def numbers(messages: list[OpenMessage]) -> list[int]:
         ("child-*/**", "child-*/**", None, None),
         ("**/**", "**", None, None),
         ("child-1*/load it", "child-1*", None, "load it"),
+        ("3/fetch-*", "child-3", None, "fetch-*"),
+        ("child-*/**/*-check", "child-*/**", None, "*-check"),
     ],
 )
 def test_an_address_is_a_path_a_pattern_and_perhaps_a_stage(
@@ -46,7 +48,7 @@ def test_an_address_is_a_path_a_pattern_and_perhaps_a_stage(
     assert (address.target, address.direct, address.stage) == (target, only, stage)
 
 
-@pytest.mark.parametrize("text", ["child-3//x", "kid/child-3", "child-3/f*", "child-x/y", "/".join(["*"] * 17)])
+@pytest.mark.parametrize("text", ["child-3//x", "kid/child-3", "child-3/f*/x", "child-x/y", "/".join(["*"] * 17)])
 def test_an_address_that_cannot_be_one_is_refused_in_words(text: str) -> None:
     with pytest.raises(BadAddress):
         parse(text)
@@ -98,6 +100,17 @@ def test_a_pattern_reaches_who_is_there_and_who_comes_later_and_what_was_taken_n
     delivery.take(1, [10])
     assert numbers(delivery.start(1, path_of((1,)))) == [11]  # a new attempt
     assert numbers(delivery.start(3, path_of((3,)))) == [10, 11]
+
+
+def test_what_is_for_a_pattern_of_stages_stays_until_the_root_ends_also_if_it_is_for_one_child() -> None:
+    delivery = Delivery()
+    address = parse("3/fetch-*")
+    delivery.accept(OpenMessage(10, None, address.target, address.direct, address.stage, "steer"))
+    assert numbers(delivery.start(3, path_of((3,)))) == [10]
+    delivery.deliver(3, [10])
+    delivery.take(3, [10])  # one of its stages has read it; others may be still to come
+    assert numbers(delivery.start(3, path_of((3,)))) == [10]
+    assert (delivery.start(4, path_of((4,))), delivery.end(3), len(delivery)) == ([], [], 1)
 
 
 def test_a_receipt_is_asked_for_once() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -37,7 +36,7 @@ def idle_fleet(folder: Path) -> tuple[LocalFleet, RunFolder]:
     """Return a fleet that starts nobody, and its folder."""
     place = RunFolder(folder)
     place.workers.mkdir(parents=True)
-    told = LocalFleet(place, str(folder), lambda worker: "", lambda worker, reason: None, lambda reason: None)
+    told = LocalFleet(place, lambda worker: "", lambda worker, reason: None, lambda reason: None)
     return told, place
 
 
@@ -90,12 +89,12 @@ def test_a_worker_whose_file_is_not_the_runs_any_more_never_asks_for_work(tmp_pa
     )  # fmt: skip
     settings = WorkerSettings(
         worker="1.abc", run_id="r", number=1, journal=str(tmp_path / "none.sqlite"), socket=str(tmp_path / "none"),
-        epoch=1, digest="0" * 32, header=header,
+        cwd=str(tmp_path), epoch=1, digest="0" * 32, header=header,
     )  # fmt: skip
     assert digest_of(SQUARES.read_bytes()) != settings.digest
     done = subprocess.run(
         spawn.command("worker"),
-        input=json.dumps(settings.model_dump(mode="json")),
+        input=settings.to_json(),
         env=spawn.environment(),
         capture_output=True,
         text=True,
@@ -103,3 +102,22 @@ def test_a_worker_whose_file_is_not_the_runs_any_more_never_asks_for_work(tmp_pa
     )
     assert done.returncode == 1
     assert done.stderr == (f"poolboard: {SQUARES} changed while the run went on; resume with --accept-code to use it\n")
+
+
+def test_a_worker_starts_no_thread_for_each_program_that_it_waits_for() -> None:
+    program = """
+import asyncio, threading
+from poolboard.engine.threads import watch_children_without_threads
+
+async def main():
+    cats = [await asyncio.create_subprocess_exec("cat", stdin=asyncio.subprocess.PIPE) for _ in range(3)]
+    print(threading.active_count())
+    for cat in cats:
+        cat.stdin.close()
+    print([await cat.wait() for cat in cats])
+
+watch_children_without_threads()
+asyncio.run(main())
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout == "1\n[0, 0, 0]\n"

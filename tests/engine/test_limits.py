@@ -135,7 +135,7 @@ async def test_paused_nobody_is_let_in(rig: Rig) -> None:
 
 
 @pytest.mark.slow
-async def test_what_can_never_be_had_is_refused_before_anything_is_made(rig: Rig) -> None:
+async def test_what_can_never_be_had_is_refused_before_anything_is_made(rig: Rig, own_folders: Path) -> None:
     """An unknown name, and a need above the capacity."""
     for limits, says in (({"gpu": 1, "gpu.burst": 2}, "only a rate"), ({"gpu": "0"}, "whole number from 1")):
         with pytest.raises(UserMistake, match=says):
@@ -150,6 +150,14 @@ async def test_what_can_never_be_had_is_refused_before_anything_is_made(rig: Rig
         await rig.start(f"{greedy}:one")
     with pytest.raises(UserMistake, match="stage use needs 3 of gpu, more than it can ever get: there are 2"):
         await rig.start(f"{greedy}:one", limits={"gpu": 2})
+    settings = own_folders / "config_home" / "poolboard" / "config.toml"
+    settings.parent.mkdir(exist_ok=True)
+    settings.write_text("[limits]\ngpu = 1\n")  # a name that only the person's settings know
+    with pytest.raises(UserMistake, match="stage use needs 3 of gpu, more than it can ever get: there are 1"):
+        await rig.start(f"{greedy}:one")
+    settings.write_text("[limits]\ncpu = 1\n")
+    with pytest.raises(UserMistake, match=r"stage use needs 'gpu', which is no limit of this run \(limits: cpu\)"):
+        await rig.start(f"{greedy}:one")
     assert not rig.journal.exists()
     await rig.start(f"{greedy}:one", limits={"gpu": 3})
     assert (await rig.ended()).run.result == "1"
@@ -194,6 +202,21 @@ async def test_a_limit_that_is_shared_holds_for_all_runs_and_the_dead_give_it_ba
     await kill(one.coordinator.pid, *(worker.pid for worker in one.workers))
     assert (await rig.until(ended)).run.status == "completed"
     assert rig.traces() == ["in:0", "in:0", "out:0"]
+
+
+@pytest.mark.slow
+async def test_a_429_in_one_run_is_for_all_runs_that_share_the_limit(rig: Rig) -> None:
+    shared: dict[str, int | str] = {"gpu": "1000/s", "gpu.shared": 1}
+    first = await rig.start("limited:told_to_wait", 1, 2, limits=shared, trace=str(rig.trace))
+    await rig.until(waiting(1, holding=0))
+    second = await rig.start("limited:users", 1, 1, limits=shared, n=1, trace=str(rig.trace))
+    limit = gpu(await rig.until(waiting(1, holding=0)))
+    assert limit is not None
+    assert limit.waiters[0].reason.startswith("waits for gpu: gpu is to be left alone for 3")
+    assert rig.traces() == ["told", "off"]  # what the second run's child would have written is not there
+    for run_id in (first, second):
+        await (await rig.monitor()).cancel(run_id)
+    await rig.gone()
 
 
 @pytest.mark.slow

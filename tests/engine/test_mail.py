@@ -23,7 +23,15 @@ class Desk:
         self.warned: list[str] = []
         self.journal = asyncio.Event()
         self.journal.set()
-        self.mail = Mail(self.calls, self.fetch, self.got.extend, self.warned.append, patience_s)
+        self.had: dict[int, set[str]] = {}
+        self.mail = Mail(
+            self.calls,
+            self.fetch,
+            self.got.extend,
+            self.warned.append,
+            patience_s,
+            had_by=lambda number: self.had.get(number, ()),
+        )
 
     async def fetch(self, numbers: Sequence[int]) -> list[Message]:
         await self.journal.wait()
@@ -87,6 +95,54 @@ async def test_a_message_for_a_stage_is_there_before_it_starts_and_what_it_does_
     assert call.box is not None and call.box.taken() == [1, 3]
     desk.leave(call)
     assert desk.mail.take() == [4]
+
+
+async def test_every_stage_that_a_pattern_means_has_the_message_once_now_and_later() -> None:
+    """M2: the first stage has started, and had what waited for it, when the pattern comes: it gets it live."""
+    desk = Desk()
+    running = await desk.enter("fetch-a")
+    desk.hand((1, "steer", "fetch-*"), (2, "steer", "store*"))
+    await turns(lambda: running.box is not None and running.box.unread() == [1])
+    assert desk.got == [1]  # no stage is there yet that 2 is for
+    assert running.box is not None and running.box.read()
+    desk.leave(running)
+    later, again, other = await desk.enter("fetch-b"), await desk.enter("fetch-a"), await desk.enter("parse")
+    assert later.box is not None and later.box.unread() == [1]
+    assert (again.box, other.box) == (None, None)
+    for call in (later, again, other):
+        desk.leave(call)
+    assert desk.mail.take() == [1]  # fetch-b did not read it
+    call = await desk.enter("fetch-c")
+    desk.leave(call)
+    assert (desk.mail.take(), desk.got) == ([], [1])  # once in the inbox, whoever else leaves it unread
+
+
+async def test_a_new_attempt_gives_a_message_for_a_pattern_to_the_stages_alone_that_had_it_not() -> None:
+    desk = Desk()
+    desk.had[1] = {"fetch-a", ""}  # as the replay tells, which is read after the messages have come
+    desk.hand((1, "steer", "fetch-*"))
+    first, second = await desk.enter("fetch-a"), await desk.enter("fetch-b")
+    assert first.box is None
+    assert second.box is not None and second.box.unread() == [1]
+    desk.leave(first)
+    desk.leave(second)
+    assert desk.mail.take() == []  # the inbox had it as well
+
+
+async def test_an_interruption_for_a_pattern_of_stages_cancels_each_of_them_and_is_one_message() -> None:
+    desk = Desk()
+
+    async def run(name: str) -> str:
+        call = await desk.enter(name)
+        told = await interrupted(call)
+        desk.leave(call)
+        return told
+
+    tasks = [asyncio.create_task(run(name)) for name in ("fetch-a", "fetch-b")]
+    await turns(lambda: len(desk.calls) == 2)
+    desk.hand((1, "interrupt", "fetch-*"))
+    assert [await task for task in tasks] == ["interrupted", "interrupted"]
+    assert (desk.mail.take(), desk.mail.take()) == ([1], [])
 
 
 async def test_m5_a_message_that_comes_while_its_stage_waits_to_start_is_in_the_first_look() -> None:

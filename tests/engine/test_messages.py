@@ -12,6 +12,7 @@ import pytest
 
 from poolboard.engine.errors import UserMistake
 from poolboard.engine.views import MessagesView
+from poolboard.journal.check import check
 from tests.engine.rig import PATIENCE_S, Rig, kill, try_resume
 
 
@@ -83,9 +84,9 @@ async def test_what_a_run_took_it_finds_again_after_a_kill(rig: Rig, victim: str
 
 POINTS = [
     "coordinator:coordinator.posted:2",
-    "coordinator:coordinator.delivered:1",
+    pytest.param("coordinator:coordinator.delivered:1", marks=pytest.mark.slow),
     "coordinator:coordinator.taken:2",
-    "coordinator:journal.committed:12",
+    pytest.param("coordinator:journal.committed:12", marks=pytest.mark.slow),
 ]
 
 
@@ -195,6 +196,7 @@ async def test_m11_an_interruption_cancels_the_stage_and_is_the_same_after_a_kil
 
 @pytest.mark.slow
 async def test_m4_an_interruption_sent_while_the_worker_had_no_coordinator_still_interrupts(rig: Rig) -> None:
+    """B2 and B7 too: the worker's connection is lost, its run waits for a successor and loses nothing."""
     gate = rig.folder / "gate"
     await rig.start("talk:interruptible", workers=1, slots=1, gate=str(gate), trace=str(rig.trace))
     summary = await rig.until(lambda s: any(a.stage == "wait_for" for a in s.active))
@@ -242,6 +244,71 @@ async def test_a_stage_that_died_with_its_worker_finds_its_messages_again(rig: R
 
 
 @pytest.mark.slow
+async def test_a_pattern_of_stages_reaches_each_of_them_once_also_in_a_new_attempt(rig: Rig) -> None:
+    gate = rig.folder / "gate"
+    await rig.start("talk:hearers", workers=1, slots=1, gate=str(gate), trace=str(rig.trace))
+    await traced(rig, "first")
+    assert "to child-*/hear_*: 1 there now" in await say(rig, "child-*/hear_*", "all")
+    await until_messages(rig, lambda view: view.delivered == 1)
+    gate.touch()
+    await traced(rig, "second")
+    summary = await rig.until(lambda s: bool(s.workers))
+    await kill(summary.workers[0].pid)
+    async with asyncio.timeout(PATIENCE_S):
+        while rig.traces().count("second") < 2:
+            await asyncio.sleep(0.01)
+    Path(f"{gate}.2").touch()
+    assert await result(rig) == [[["all"], ["all"], []]]
+    view = await (await rig.monitor()).messages(rig.run_id)
+    assert (view.total, view.open, view.taken) == (1, 0, 1)
+    assert not check(rig.journal).findings
+    assert rig.traces().count("first") == 1
+
+
+async def test_what_is_sent_while_nobody_works_on_the_run_waits_in_the_journal_and_is_there_on_resume(rig: Rig) -> None:
+    """M1 too: sent to a child and to a stage of it while the run is stopped, taken by their next attempts."""
+    gate = rig.folder / "gate"
+    await rig.start("talk:listeners", workers=1, slots=1, gate=str(gate), trace=str(rig.trace))
+    await rig.until(lambda s: any(a.stage == "wait_for" for a in s.active))
+    monitor = await rig.monitor()
+    await monitor.stop(rig.run_id, now=True)
+    stopped = await rig.until(lambda s: s.run.status == "stopped")
+    await rig.gone()
+    told = await say(rig, "child-1/listen", "while stopped")
+    assert told.endswith(" to child-1/listen: recorded, and delivered once the run, which is stopped, goes on")
+    await say(rig, "child-*", "to all")
+    with pytest.raises(UserMistake, match="is not JSON"):
+        await monitor.send(rig.run_id, "1", "{")
+    again = await monitor.status(rig.run_id)
+    assert (again.run.status, again.run.elapsed_s) == ("stopped", stopped.run.elapsed_s)
+    assert (await monitor.messages(rig.run_id)).open == 2
+    for path in (gate, Path(f"{gate}.2")):
+        path.touch()
+    await rig.resume()
+    assert await result(rig) == [[[], ["to all"]]]
+    assert rig.traces() == ["listening:1"]  # its stage had read it before it wrote that
+    with pytest.raises(UserMistake, match="undeliverable: it has ended: it is completed"):
+        await say(rig, "1", "too late")
+    view = await monitor.messages(rig.run_id)
+    assert (view.total, view.taken, view.undeliverable) == (2, 2, 0)
+    assert not check(rig.journal).findings
+
+
+@pytest.mark.slow
+async def test_what_is_sent_to_a_crashed_run_is_taken_by_the_workers_that_outlived_its_coordinator(rig: Rig) -> None:
+    await rig.start("talk:readers", workers=1, slots=2, names=["a"], count=1, trace=str(rig.trace))
+    await rig.until(children_waiting(1))
+    summary = await rig.until(lambda s: bool(s.workers))
+    await kill(summary.coordinator.pid)
+    assert "the run, which is crashed, goes on" in await say(rig, "1", 1)
+    assert (await (await rig.monitor()).status(rig.run_id)).run.status == "crashed"
+    await try_resume(rig)
+    after = await rig.until(lambda s: bool(s.workers) or s.run.ended_at is not None)
+    assert not after.workers or after.workers[0].pid == summary.workers[0].pid
+    assert await result(rig) == [[1]]
+
+
+@pytest.mark.slow
 async def test_m13_who_sent_to_a_run_that_ended_is_told_once_also_after_a_restart(rig: Rig) -> None:
     gate = rig.folder / "gate"
     await rig.start("talk:sender", workers=1, slots=2, gate=str(gate))
@@ -270,6 +337,37 @@ async def test_a_person_is_told_at_once_that_a_child_has_ended_and_nothing_is_re
     assert (await (await rig.monitor()).messages(rig.run_id)).total == 0
     await (await rig.monitor()).cancel(rig.run_id)
     await rig.ended()
+
+
+async def test_m12_what_was_read_is_answered_in_turn_and_what_is_queued_but_unseen_is_not(rig: Rig) -> None:
+    gate = rig.folder / "gate"
+    await rig.start("talk:oracle", workers=1, slots=3, gate=str(gate))
+    await rig.until(lambda s: any(a.n == 0 and a.stage == "wait_for" for a in s.active))
+    await say(rig, "root", "and I?")
+    await until_messages(rig, lambda view: view.total == 3 and view.delivered == 1)
+    gate.touch()
+    told = await result(rig)
+    assert isinstance(told, list)
+    heard, answers, left = told
+    assert sorted(heard[:2]) == ["a?", "b?"]
+    assert heard[2].startswith("ctx.reply: no run's message was read")
+    assert answers == ["a?!", "b?!"]  # each its own, whichever came first
+    assert left == ["and I?"]
+
+
+@pytest.mark.slow
+async def test_b5_a_pause_while_a_run_waits_for_messages_is_in_force_at_once(rig: Rig) -> None:
+    await rig.start("talk:readers", workers=1, slots=1, names=["a"], count=1, trace=str(rig.trace))
+    await rig.until(children_waiting(1))
+    monitor = await rig.monitor()
+    await monitor.pause(rig.run_id)
+    await rig.until(lambda s: s.run.status == "paused")
+    await say(rig, "1", "while paused")
+    await until_messages(rig, lambda view: view.delivered == 1)
+    assert rig.traces() == []  # it is with the run, whose program goes no further
+    await monitor.resume(rig.run_id)
+    assert await result(rig) == [["while paused"]]
+    assert rig.traces() == ["a:while", "paused"]
 
 
 @pytest.mark.slow

@@ -14,7 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from poolboard.engine.payload import MAX_PAYLOAD_BYTES, Codec, Unrecordable, canonical, dumps, fingerprint
+from poolboard.engine.codec import Codec
+from poolboard.engine.payload import MAX_PAYLOAD_BYTES, Unrecordable, canonical, dumps, fingerprint
 from poolboard.engine.signature import Signature
 
 

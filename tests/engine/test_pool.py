@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from poolboard.engine.pool import Pool
+from poolboard.engine.pool_ahead import DEEPEST
 from poolboard.engine.pool_events import (
     AllParked,
     CancelWork,
@@ -505,7 +506,7 @@ class AnyOrder(RuleBasedStateMachine):
             held = {n for n, at in self.running.items() if at == worker} | {n for n, at in self.claims if at == worker}
             assert place.holding | set(place.ahead) == held
             assert not place.ahead or len(place.holding) >= place.slots, "one waits beside a free slot"
-            assert len(place.ahead) <= self.most_slots, f"{worker} has too many waiting"
+            assert len(place.ahead) <= DEEPEST * self.most_slots, f"{worker} has too many waiting"
 
     @invariant()
     def nothing_is_ready_beside_an_idle_slot(self) -> None:

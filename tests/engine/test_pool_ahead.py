@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+from contextlib import suppress
+
 import pytest
 
 from poolboard.engine.pool import Pool
-from poolboard.engine.pool_ahead import AHEAD_MS, MEASURED, RECALL_MS
+from poolboard.engine.pool_ahead import AHEAD_MS, DEEPEST, MEASURED, RECALL_MS
 from poolboard.engine.pool_events import (
     ChildrenHeld,
     Claim,
@@ -31,6 +34,7 @@ from poolboard.engine.pool_events import (
     WorkLoaded,
 )
 from poolboard.engine.seats import Seats
+from poolboard.engine.slot import Slot
 
 SLOTS = 4
 
@@ -76,7 +80,8 @@ class Run:
 
 
 @pytest.mark.parametrize(
-    ("took_ms", "waiting"), [(1, SLOTS), (AHEAD_MS, SLOTS), (2 * AHEAD_MS, 2), (4 * AHEAD_MS, 1), (5 * AHEAD_MS, 0)]
+    ("took_ms", "waiting"),
+    [(1, DEEPEST * SLOTS), (AHEAD_MS, SLOTS), (2 * AHEAD_MS, 2), (4 * AHEAD_MS, 1), (5 * AHEAD_MS, 0)],
 )
 def test_so_many_wait_in_a_worker_as_their_measured_durations_allow(took_ms: int, waiting: int) -> None:
     run = Run(took_ms)
@@ -103,7 +108,7 @@ def test_one_long_run_ends_the_waiting_of_those_behind_it() -> None:
     """B13: what has been forecast as short turns out long, and the other worker has nothing to do."""
     run = Run(took_ms=5)
     behind = run.waiting
-    assert len(behind) == SLOTS
+    assert len(behind) == DEEPEST * SLOTS
     run.now += RECALL_MS
     assert run.tell(Tick()) == [], "nobody else could take them"
     run.claimed(run.tell(WorkerJoined("b", SLOTS)))
@@ -115,9 +120,12 @@ def test_one_long_run_ends_the_waiting_of_those_behind_it() -> None:
     run.now += RECALL_MS
     assert run.tell(Tick()) == [Recall("a")]
     assert run.tell(Tick()) == [], "once is enough"
-    for n in behind:
+    for n in behind[:SLOTS]:
         run.tell(Returned(n, 1))
         assert run.tell(Requeued(n)) == [Claim(n, "b")]
+    for n in behind[SLOTS:]:
+        run.tell(Returned(n, 1), Requeued(n))
+    assert len(run.waiting) <= 1, "the forecast was wrong, and is not made again"
 
 
 def test_a_lost_worker_costs_those_that_waited_there_no_start_once() -> None:
@@ -209,3 +217,69 @@ def test_a_worker_starts_what_was_sent_ahead_when_a_run_gives_its_slot_back() ->
     assert seats.empty() == [6]
     seats.leave()
     assert begun == [1, 2, 3, 5]
+
+
+def slot_in(seats: Seats) -> Slot:
+    slot = Slot(seats, lambda: None, lambda: None)
+    slot.open()
+    return slot
+
+
+async def test_while_its_outcome_is_recorded_a_run_lends_its_slot_to_one_that_was_sent_ahead() -> None:
+    seats = Seats(1)
+    slot, begun = slot_in(seats), list[Slot]()
+    seats.arrive(2, lambda: begun.append(slot_in(seats)))
+    await slot.begin()
+    assert not begun
+    slot.lend()
+    assert len(begun) == 1
+    slot.take_back()
+    slot.end()
+    next_stage = asyncio.ensure_future(slot.begin())
+    await asyncio.sleep(0)
+    assert not next_stage.done(), "no more compute at once than there are slots"
+    seats.arrive(3, lambda: begun.append(slot_in(seats)))
+    begun[0].leave()
+    await next_stage
+    assert len(begun) == 1, "who comes back goes before who was sent ahead"
+    slot.end()
+    slot.leave()
+    assert len(begun) == 2
+
+
+async def test_a_slot_that_nobody_wants_meanwhile_is_still_there_after_the_record() -> None:
+    seats = Seats(1)
+    slot = slot_in(seats)
+    await slot.begin()
+    slot.lend()
+    slot.take_back()
+    assert not seats.free and not slot.lent
+
+
+async def test_a_slot_with_another_stage_in_it_is_not_lent() -> None:
+    seats = Seats(1)
+    slot = slot_in(seats)
+    await slot.begin()
+    await slot.begin()
+    slot.lend()
+    assert not seats.free
+
+
+@pytest.mark.parametrize("waits", [False, True])
+async def test_a_run_that_ends_with_its_slot_lent_leaves_the_count_right(waits: bool) -> None:
+    seats = Seats(1)
+    slot, begun = slot_in(seats), list[Slot]()
+    seats.arrive(2, lambda: begun.append(slot_in(seats)))
+    await slot.begin()
+    slot.lend()
+    slot.end()
+    if waits:
+        coming = asyncio.ensure_future(slot.begin())
+        await asyncio.sleep(0)
+        coming.cancel()
+        with suppress(asyncio.CancelledError):
+            await coming
+    slot.leave()
+    assert not seats.free, "the other one computes in it"
+    begun[0].leave()
+    assert seats.free

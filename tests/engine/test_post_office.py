@@ -20,6 +20,7 @@ async def newest(desk: Office) -> int:
 
 
 async def test_m8_a_send_while_160_runs_start_is_acknowledged_after_two_writes_at_most(tmp_path: Path) -> None:
+    """B1 too: 160 runs start at once and all of them are served."""
     async with office(tmp_path / "journal.sqlite", 160) as desk:
         await desk.say("**", "first")
         number = await newest(desk)
@@ -47,6 +48,30 @@ async def test_receipts_that_come_while_a_write_is_under_way_are_one_event(tmp_p
         await desk.settled()
         events = await desk.journal.reader.events(1, 0, 1000, ["MessageDelivered"])
     assert len(events) == 2  # the first alone, the rest while that was written
+
+
+async def test_m7_senders_and_receipts_that_race_write_what_each_changed_and_lose_nothing(tmp_path: Path) -> None:
+    """Persons and runs write by different ways, and receipts come between them: the list is what all of them said."""
+    async with office(tmp_path / "journal.sqlite", 40) as desk:
+        await desk.say("**", "first")
+        number = await newest(desk)
+        sends = [asyncio.create_task(desk.say(f"child-{n}*", f"{n}", 2_000)) for n in range(1, 41)]
+        for n in range(1, 41):
+            desk.got(n, [number])
+            await asyncio.sleep(0)
+        await asyncio.gather(*sends)
+        await desk.settled()
+        reader = desk.journal.reader
+        waiting = {message.target for message in await reader.messages.waiting(1)}
+        assert waiting == {"**"} | {f"child-{n}*" for n in range(1, 41)}
+        assert [len(desk.post.delivery), (await reader.messages.totals(1)).delivered] == [41, 40]
+        events = await reader.events(1, number, 1000)
+        sizes = {
+            kind: [len(e.event.payload) for e in events if e.event.type == kind]
+            for kind in ("MessageAccepted", "MessageDelivered")
+        }
+    assert len(sizes["MessageAccepted"]) == 40 and max(sizes["MessageAccepted"]) < 2_200  # each its own message
+    assert sum(sizes["MessageDelivered"]) < 40 * 8 + 20 * len(sizes["MessageDelivered"])  # each its own receipts
 
 
 async def test_m16_a_send_takes_the_same_statements_whatever_waits_and_runs(tmp_path: Path) -> None:

@@ -39,7 +39,7 @@ async def test_a_crashed_run_can_be_ended_without_going_on_with_it(rig: Rig, ver
     await rig.gone()
 
 
-@pytest.mark.parametrize("workflow", ["collecting", "raising"])
+@pytest.mark.parametrize("workflow", ["collecting", pytest.param("raising", marks=pytest.mark.slow)])
 async def test_retry_runs_exactly_the_failed_children_and_what_looks_at_them(
     rig: Rig, tmp_path: Path, workflow: str
 ) -> None:

@@ -74,7 +74,7 @@ async def test_a_child_that_kills_its_worker_is_started_three_times_and_its_sibl
     assert (child.row.starts, child.row.error) == (3, "worker_lost (signal 9)")
 
 
-@pytest.mark.parametrize(("workers", "slots"), [(1, 4), (2, 4)])
+@pytest.mark.parametrize(("workers", "slots"), [pytest.param(1, 4, marks=pytest.mark.slow), (2, 4)])
 async def test_a_child_that_kills_its_worker_takes_nobody_along(rig: Rig, workers: int, slots: int) -> None:
     await rig.start("faults:all_ways", workers, slots, ways=[f"nap {i}" for i in range(6)] + ["kill"] + ["nap 9"] * 6)
     summary = await rig.ended()

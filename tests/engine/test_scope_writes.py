@@ -19,7 +19,7 @@ def scopes_of(desk: Office, children: int) -> Scopes:
     """Return the scopes of a run whose children all wait."""
     for n in range(1, children + 1):
         desk.dispatcher.feed(WorkLoaded(n, 0, "ready", 0, 0, None, 0))
-    return Scopes(desk.dispatcher, lambda: None, lambda: None)
+    return Scopes(desk.dispatcher, 1.0, lambda: None, lambda: None)
 
 
 def wish(verb: Verb, *ranges: tuple[int, int]) -> wire.ControlRequest:

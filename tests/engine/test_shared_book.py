@@ -105,7 +105,7 @@ def test_a_shared_rate_counts_all_runs_together_and_a_429_is_for_all(people: Peo
     assert two.take(ask(1, api=1), 0.5) == ["1/s, shared by all runs, is used up"]
     assert two.take(ask(1, api=1), 1.0) == [None]
     one.slow_down("api", 30.0, 1.0)
-    assert two.take(ask(2, api=1), 20.0) == ["api is to be left alone, as a service said"]
+    assert two.take(ask(2, api=1), 20.0) == ["api is to be left alone for 10 s more, as a service said"]
     assert two.take(ask(2, api=1), 30.0) == [None]
 
 

@@ -6,9 +6,13 @@ import os
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from poolboard.engine import launch
+from poolboard.engine.errors import CoordinatorGone
+from poolboard.engine.intent import Errand
 from poolboard.journal.driver import connect_plain
 from tests.engine.rig import Rig, try_resume
 
@@ -48,6 +52,67 @@ async def test_a_journal_that_another_process_holds_is_told_and_waited_for(rig: 
     summary = await rig.ended()
     assert (summary.run.result, summary.run.children.failed) == ("20540", 0)
     assert len(rig.traces()) == 40
+
+
+class Store:
+    """A folder that goes away around the start of a coordinator, and comes back."""
+
+    def __init__(self, rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.folder, self.away = rig.folder / "store", rig.folder / "away"
+        self.folder.mkdir()
+        self.rig, self.monkeypatch = rig, monkeypatch
+        rig.journal = self.folder / "journal.sqlite"
+
+    async def start(self, *, gone_before: bool) -> None:
+        """Start a run whose journal's folder goes away once it is recorded: before its coordinator, or right after."""
+        whole = launch.start_coordinator
+
+        async def start(journal: Path, run_id: str, folder: str, errand: Errand, *begun: Any) -> None:
+            self.rig.run_id = run_id
+            await self.rig.monitor()  # somebody looks on
+            if gone_before:
+                self.folder.rename(self.away)
+            await whole(journal, run_id, folder, errand, *begun)
+            self.folder.rename(self.away)
+
+        with self.monkeypatch.context() as patched:
+            patched.setattr(launch, "start_coordinator", start)
+            await self.rig.start("squares:many", n=20, trace=str(self.rig.trace))
+
+    async def come_back(self) -> None:
+        """Bring the folder back and resume the run: it does everything, and everything once."""
+        self.away.rename(self.folder)
+        await try_resume(self.rig)
+        summary = await self.rig.ended()
+        assert (summary.run.status, summary.run.result) == ("completed", "2470")
+        assert len(self.rig.traces()) == len(set(self.rig.traces())) == 20
+
+
+async def test_a_store_that_goes_away_before_the_coordinator_is_told_at_once_and_the_run_is_there_afterwards(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """B05: accepted, and then no store: no run that is shown as running, and no retry for ever."""
+    store = Store(rig, monkeypatch)
+    with pytest.raises(CoordinatorGone, match=f"no folder {store.folder} for the journal"):
+        await store.start(gone_before=True)
+    assert rig.pids() == []
+    run = (await (await rig.monitor()).status(rig.run_id)).run
+    assert (run.status, run.resumable, run.children.total) == ("pending", True, 0)
+    await store.come_back()
+
+
+@pytest.mark.slow
+async def test_a_store_that_goes_away_before_the_first_child_blocks_the_run_with_its_reason(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """B05: its workers find no journal; the coordinator gives up and says so."""
+    store = Store(rig, monkeypatch)
+    await store.start(gone_before=False)
+    summary = await rig.until(lambda s: s.run.status == "blocked")
+    assert summary.run.resumable and summary.run.children.completed == 0
+    assert f"poolboard: no journal at {rig.journal}" in (summary.run.error or "")
+    await rig.gone()
+    await store.come_back()
 
 
 async def test_a_full_disk_stops_the_run_with_its_reason_and_it_goes_on_once_there_is_room(

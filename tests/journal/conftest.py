@@ -106,7 +106,7 @@ async def journal(path: Path) -> AsyncIterator[SqliteJournal]:
     await opened.close()
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def start() -> Starter:
     """Return ``start(journal, run_id)``, for tests with a run more."""
     return _start

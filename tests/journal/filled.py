@@ -7,10 +7,11 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from poolboard.journal import messages, queue
+from poolboard.journal import messages, prompts, queue
 from poolboard.journal.driver import connect
 from poolboard.journal.message_model import NewMessage
 from poolboard.journal.model import Event
+from poolboard.journal.prompts import NewPrompt
 from poolboard.journal.sqlite import SqliteJournal
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ async def make(path: Path) -> None:
 
 
 async def fill(run: StartedRun, children: int = 20, text: str = "y") -> None:
-    """Give a run children that completed, failed and wait, and an event of its own."""
+    """Give a run of a root of some children that completed, failed and wait, and something of everything else."""
     made = await run.enqueue(*(run.child(f"k{n}") for n in range(children)))
     for item in made[: children // 2]:
         token = await run.claim(item.n)
@@ -35,11 +36,45 @@ async def fill(run: StartedRun, children: int = 20, text: str = "y") -> None:
         else:
             await run.do(queue.fail, token, "it broke", json.dumps({"message": "\u202e"}))
     await run.journal.append(run.lease, Event("Note", "{}"), "a key")
-    said = await run.do(messages.accept, NewMessage("**", None, None, "steer", '"\\u202e"', None, "ann"), "said")
-    await run.do(messages.deliver, [(said.number, 1), (said.number, 2)])
+    await say(run, children)
+    await wish(run, children)
     await run.do(queue.register_worker, "w1", "identity")
     await run.do(queue.set_control, "pausing", "me", "lunch")
     await run.do(queue.set_control, "running", "me", None)
+
+
+async def say(run: StartedRun, last: int) -> None:
+    """Have messages in every state, two of them to the last children, and questions open, answered and over."""
+    everybody = NewMessage("**", None, None, "steer", '"\\u202e"', None, "ann")
+    said = await run.do(messages.accept, everybody, "said")
+    await run.do(messages.deliver, [(said.number, 0), (said.number, 1), (said.number, 2)])
+    await run.do(messages.take, run.root, run.checkpoint("read", '{"numbers": 1}', stage=""), [said.number])
+    gone = NewMessage(f"child-{last - 1}", last - 1, None, "follow_up", "1", None, "ann")
+    late = await run.do(messages.accept, gone, "late")
+    open_ = await run.do(
+        messages.accept, NewMessage(f"child-{last}", last, "measure", "interrupt", "2", None, "ann"), "open"
+    )
+    await run.do(queue.cancel, last - 1)
+    assert (await run.do(messages.give_back, last - 1, [late.number, open_.number]))[0] == [late.number]
+    for key in ("answered", "over", "open"):
+        asked = await run.do(prompts.ask, run.root, NewPrompt(key, "confirm", "Go on?", (), "false", "measure", None))
+        if key == "answered":
+            await run.do(prompts.answer, asked.prompt.id, "true", "ann")
+        elif key == "over":
+            await run.do(prompts.close, [asked.prompt.id])
+
+
+async def wish(run: StartedRun, last: int) -> None:
+    """Have limits that changed, holds that are in force and let go, and charges."""
+    for size in ("2", "3"):
+        await run.do(queue.set_setting, "limit:gpu", size, "ann", "a card died")
+    await run.do(queue.set_holds, "child", [str(last - 5), str(last - 4)], True, "ann", "later")
+    await run.do(queue.set_holds, "child", [str(last - 4)], False, "bob", None)
+    await run.do(queue.set_holds, "stage", ["measure"], True, "ann", None, cut=True)
+    token = await run.claim(last - 3)
+    await run.do(queue.charge, token, "u1", {"tokens": 7, "cost": 0.1})
+    await run.do(queue.charge, token, "u2", {"cost": 0.2})
+    await run.do(queue.charge, run.root, "u1", {"tokens": 1})
 
 
 async def end(run: StartedRun, days_ago: int = 0) -> None:
@@ -51,20 +86,6 @@ async def end(run: StartedRun, days_ago: int = 0) -> None:
 
 def rows(path: Path) -> dict[str, list[Any]]:
     """Return everything that a journal holds."""
-    tables = (
-        "runs",
-        "leases",
-        "control",
-        "events",
-        "operations",
-        "work",
-        "results",
-        "stages",
-        "workers",
-        "messages",
-        "receipts",
-    )
     with closing(connect(path, readonly=True)) as connection:
-        return {
-            table: connection.execute(f"SELECT * FROM {table} ORDER BY 1, 2, 3").fetchall() for table in tables[:6]
-        } | {table: connection.execute(f"SELECT * FROM {table} ORDER BY 1, 2").fetchall() for table in tables[6:]}
+        tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
+        return {table: sorted(connection.execute(f"SELECT * FROM {table}"), key=repr) for table in tables}

@@ -14,6 +14,7 @@ import pytest
 from poolboard.journal.errors import JournalError, StaleLease, StorageUnavailable
 from poolboard.journal.model import NewRun, RunRow
 from poolboard.journal.sqlite import SqliteJournal
+from poolboard.journal.writer import LONGEST_WAIT_S, SHORT_WAIT_S, longest_wait_s
 
 #: Takes the write lock, says so, and gives it back after some seconds, or when told (0).
 HOLDER = """
@@ -60,6 +61,17 @@ async def turn_until(task: asyncio.Future[RunRow], enough: Callable[[], bool]) -
         turns += 1
         await asyncio.sleep(0)
     return turns
+
+
+def test_a_lock_that_is_busy_for_a_moment_is_asked_for_often_and_one_that_is_held_for_long_seldom() -> None:
+    """B04: beside one that writes flat out, who lets go for 30 us at a time, each question is a chance."""
+    assert [longest_wait_s(busy_s) for busy_s in (0, 0.01, 0.25)] == [SHORT_WAIT_S[1]] * 3
+    waits = [longest_wait_s(busy_s / 10) for busy_s in range(300)]
+    assert waits == sorted(waits) and waits[-1] == LONGEST_WAIT_S
+    questions, busy_s = 0, 0.0
+    while busy_s < 30:
+        questions, busy_s = questions + 1, busy_s + (SHORT_WAIT_S[0] + longest_wait_s(busy_s)) / 2
+    assert questions < 20_000, "each costs some 20 us: this is a hundredth of a core"
 
 
 async def test_while_another_process_holds_the_lock_the_loop_turns_and_the_write_succeeds(

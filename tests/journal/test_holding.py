@@ -71,3 +71,13 @@ async def test_only_the_chosen_failures_are_tried_again(run: StartedRun) -> None
     assert [(await run.journal.reader.work(1, n)).state for n in (1, 2, 3)] == ["ready", "failed", "ready"]
     [told] = await run.journal.reader.events(1, 0, 100, types=["WorkRetried"])
     assert json.loads(told.event.payload) == {"count": 2, "failed": [1, 3], "by": "ann", "why": "mended"}
+
+
+async def test_a_pause_can_become_a_stop_and_letting_go_ends_both(run: StartedRun) -> None:
+    await run.do(queue.set_holds, "child", ["3"], True, "ann", None)
+    assert await run.do(queue.set_holds, "child", ["3"], True, "bob", None, cut=True) == ["3"]
+    assert await run.do(queue.set_holds, "child", ["3"], True, "bob", None, cut=True) == []
+    assert [(hold.name, hold.who, hold.cut) for hold in await run.journal.reader.holds(1)] == [("3", "ann", True)]
+    assert await run.do(queue.set_holds, "child", ["3"], False, "bob", None) == ["3"]
+    await run.do(queue.set_holds, "child", ["3"], True, "ann", None)
+    assert [hold.cut for hold in await run.journal.reader.holds(1)] == [False]

@@ -139,7 +139,7 @@ async def test_after_a_takeover_no_verb_of_the_old_coordinator_writes_anything(r
         run.do(queue.cancel, 1),
         run.do(queue.cancel_tree, 1, "me", None),
         run.do(queue.set_holds, "child", ["1"], True, "me", None),
-        run.do(queue.charge, token, run.checkpoint("charge"), {"tokens": 1}),
+        run.do(queue.charge, token, "charge", {"tokens": 1}),
         run.do(queue.retry_failed),
         run.do(queue.cancel_left),
         run.do(queue.set_setting, "workers", "3", None),

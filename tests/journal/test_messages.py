@@ -54,6 +54,32 @@ async def test_a_message_to_a_child_that_has_ended_is_refused_and_nothing_is_wri
     assert (await run.row()).last_seq == before.last_seq
 
 
+async def test_a_run_that_nobody_works_on_holds_messages_unless_it_or_their_child_has_ended(
+    run: StartedRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await end(run, await run.claimed_child())
+    await run.enqueue(run.child("b"))
+    await run.do(queue.set_control, "stopping", "ann", None)
+    await run.do(queue.set_control, "stopped", "ann", None)
+    first = await run.do(messages.leave, said(to=2), "k1")
+    assert await run.do(messages.leave, said(to=2), "k1") == first
+    with pytest.raises(messages.Undeliverable, match="child 1 has ended: it is completed"):
+        await run.do(messages.leave, said(to=1), "k2")
+    monkeypatch.setattr(messages, "OPEN_LIMIT", 1)
+    with pytest.raises(messages.TooManyWait, match="messages wait already"):
+        await run.do(messages.leave, said(), "k3")
+    assert [message.number for message in await run.journal.reader.messages.waiting(1)] == [first.number]
+
+
+async def test_a_second_stage_that_takes_a_message_for_a_pattern_of_stages_leaves_one_receipt(run: StartedRun) -> None:
+    number = await sent(run, NewMessage("child-1", None, "fetch-*", "steer", '"x"'))
+    token = await run.claimed_child()
+    for key in ("first", "second"):
+        await run.do(messages.take, token, run.checkpoint(key=key, stage=""), [number])
+    totals = await run.journal.reader.messages.totals(1)
+    assert (totals.delivered, totals.taken, totals.open) == (0, 1, 1)
+
+
 @pytest.mark.parametrize("value", ["{", '"' + "x" * 70_000 + '"'])
 async def test_what_is_not_json_or_too_large_is_refused(run: StartedRun, value: str) -> None:
     with pytest.raises(BadPayload, match="message"):

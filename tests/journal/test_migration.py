@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 from contextlib import closing
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,7 +16,7 @@ from poolboard.journal import file, queue
 from poolboard.journal.check import check
 from poolboard.journal.driver import connect, sqlite
 from poolboard.journal.errors import JournalUnusable
-from poolboard.journal.file import SCHEMA_VERSION, open_writer
+from poolboard.journal.file import SCHEMA_VERSION, open_reader, open_writer
 from poolboard.journal.model import Token
 from poolboard.journal.reader import Reader
 from poolboard.journal.sqlite import SqliteJournal
@@ -23,10 +24,11 @@ from poolboard.journal.sqlite import SqliteJournal
 if TYPE_CHECKING:
     from tests.journal.conftest import StartedRun
 
-#: What versions 2 to 4 brought, taken away again.
+#: What versions 2 to 5 brought, taken away again.
 BACK_TO_1 = (
     "DROP TABLE receipts",
     "DROP TABLE messages",
+    "DROP TABLE cuts",
     "DROP TABLE holds",
     "DROP TABLE usage",
     "ALTER TABLE leases DROP COLUMN host",
@@ -68,7 +70,10 @@ async def test_a_screen_reads_an_older_journal_and_leaves_it_as_it_is(old: Path)
     assert await reader.messages.page(1, 1 << 40, 10) == [] and await reader.messages.waiting(1) == []
     assert len(await reader.events(1, 0, 100)) == row.last_seq
     await reader.close()
-    assert check(old).findings == ()
+    report = check(old)
+    assert report.findings == ()
+    assert "schema version 1 is an older one, which can be read as it is" in report.notes[0]
+    assert f"journal vacuum) brings it to version {SCHEMA_VERSION}" in report.notes[0]
     assert sha256(old.read_bytes()).hexdigest() == before
 
 
@@ -113,6 +118,15 @@ async def test_a_migration_that_fails_leaves_the_older_journal_as_it_was(
         connection.execute("SELECT * FROM holds")
     await (await SqliteJournal.open(old)).close()
     assert version(old) == SCHEMA_VERSION
+
+
+def test_a_version_that_no_program_wrote_is_told_as_damage_not_as_an_empty_file(old: Path) -> None:
+    with closing(connect(old, readonly=False)) as connection:
+        connection.execute("PRAGMA user_version = 0")
+    for look in (open_reader, check, partial(open_writer, create=True, synchronous="FULL")):
+        with pytest.raises(JournalUnusable, match="schema version 0, which no Poolboard has written"):
+            look(old)
+    assert version(old) == 0
 
 
 async def test_below_an_older_program_that_works_nothing_is_changed(old: Path) -> None:

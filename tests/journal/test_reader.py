@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -60,6 +61,19 @@ async def test_runs_come_newest_first_and_are_found_by_prefix(journal: SqliteJou
     for asked in (reader.run("a"), reader.run_by_number(9), reader.work(1, 5), reader.boundary(1, 5)):
         with pytest.raises(RunNotFound):
             await asked
+
+
+async def test_a_list_of_runs_leaves_out_what_may_be_large(journal: SqliteJournal) -> None:
+    """B71: a run's inputs and its result may have a MiB each, and 10,000 runs are listed."""
+    header, result = json.dumps({"inputs": "x" * 500_000}), json.dumps("y" * 500_000)
+    await journal.create_run(NewRun("run-1", "n", "/", header))
+    lease = await journal.acquire_lease("run-1", "me")
+    await journal.transact(lambda tx: queue.finish_run(tx, lease, "completed", result, None))
+    reader = journal.reader
+    lists = (await reader.runs(), await reader.runs_changed(0), await reader.find("run"), await journal.list_runs())
+    assert [[(row.header, row.result, row.status) for row in rows] for rows in lists] == [[("", None, "completed")]] * 4
+    row = await reader.run("run-1")
+    assert (row.header, row.result) == (header, result)
 
 
 async def test_only_runs_that_changed_are_told(journal: SqliteJournal) -> None:

@@ -15,6 +15,7 @@ from poolboard.journal.check import check
 from poolboard.journal.errors import BadPayload, IdentityConflict, RunNotFound
 from poolboard.journal.exporting import export
 from poolboard.journal.importing import import_run
+from poolboard.journal.positions import SPAN
 from poolboard.journal.sqlite import SqliteJournal
 from tests.journal.filled import end, fill, make, rows
 
@@ -41,13 +42,21 @@ async def test_a_run_taken_elsewhere_is_the_same_run(run: StartedRun, path: Path
     assert check(other).findings == ()
     before, after = rows(path), rows(other)
     assert [row[1:-1] for row in after["runs"]] == [row[1:-1] for row in before["runs"]]
-    for table in ("control", "events", "operations", "results", "stages", "messages", "receipts"):
-        assert after[table] == before[table], table
+    whole = ("control", "events", "operations", "results", "stages", "holds", "cuts", "usage", "messages", "receipts")
+    for table in whole:
+        assert before[table] and after[table] == before[table], table
     assert [row[:-1] for row in after["work"]] == [row[:-1] for row in before["work"]]
-    assert after["workers"] == []
+    assert before["workers"] and after["workers"] == []
+    # Every table is either the same, or of what belongs to this file and this machine alone.
+    assert before.keys() - {*whole, "runs", "work", "leases", "workers"} == {"journal_meta", "stamp"}
     assert exported(other) == data
     there = await SqliteJournal.open(other)
     assert (await there.lease_state("run-1")).holder is None
+    was, now = run.journal.reader, there.reader
+    assert await now.setting(1, "limit:gpu") == await was.setting(1, "limit:gpu") == "3"
+    assert await now.open_prompts(1) == await was.open_prompts(1) != []
+    assert await now.usage(1) == await was.usage(1)
+    assert await now.messages.page(1, SPAN, 10) == await was.messages.page(1, SPAN, 10) != []
     assert (await there.acquire_lease("run-1", "somebody else")).epoch == 2
     await there.close()
 
@@ -102,6 +111,12 @@ def first(values: list[Any], word: str) -> dict[str, Any]:
         (lambda values: first(values, "work").update(state="done"), "state: Input should be 'ready'"),
         (lambda values: first(values, "work").update(parent=99), "or a root with one: 0"),
         (lambda values: first(values, "result").update(value="2"), "is not what was recorded"),
+        (lambda values: first(values, "usage").update(amount=9), "no whole run: usage: 'cost' of work item 0"),
+        (lambda values: first(values, "hold").update(name="99"), "no whole run: held, and no row says so: child 15"),
+        (
+            lambda values: first(values, "receipt").update(state="delivered"),
+            "kept counts are not those of their receipts",
+        ),
         (lambda values: values.insert(3, values[3]), "no whole run: UNIQUE constraint failed: events.position"),
         (lambda values: values.pop(5), "is the first missing"),
         (lambda values: values.insert(3, {"attachment": {}}), "line 4: 'attachment' is no kind of line"),

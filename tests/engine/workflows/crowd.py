@@ -30,7 +30,7 @@ async def visit(ctx: Context, n: int, work_ms: float) -> list[int]:
 
 
 @workflow
-async def crowd(ctx: Context, n: int, work_ms: float = 1.0, long_ms: float = 0.0, short: int = 0) -> list[list[int]]:
-    """Visits of ``work_ms``; those after the first ``short`` take ``long_ms``."""
-    items = [{"n": i, "work_ms": long_ms if short and i >= short else work_ms} for i in range(n)]
+async def crowd(ctx: Context, n: int, work_ms: float = 1.0, first_ms: float | None = None) -> list[list[int]]:
+    """Visits of ``work_ms``, the first one of ``first_ms``."""
+    items = [{"n": i, "work_ms": work_ms if i or first_ms is None else first_ms} for i in range(n)]
     return await ctx.map(visit, items)

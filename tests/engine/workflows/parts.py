@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import time
 from pathlib import Path
@@ -26,6 +27,16 @@ def store(i: int, folder: str) -> int:
 
 
 @stage
+async def patient(i: int, folder: str) -> int:
+    """The same, and it can be cut off."""
+    leave_trace(f"{folder}/trace.txt", f"began:{i}")
+    while not Path(folder, "open").exists():
+        await asyncio.sleep(0.01)
+    leave_trace(f"{folder}/trace.txt", f"ended:{i}")
+    return i
+
+
+@stage
 def fragile(i: int, folder: str) -> int:
     leave_trace(f"{folder}/trace.txt", f"fragile:{i}")
     if i % 2 and Path(folder, "broken").exists():
@@ -43,6 +54,17 @@ async def both(ctx: Context, i: int, folder: str) -> int:
 async def all_of_them(ctx: Context, n: int, folder: str) -> int:
     results = await ctx.map(both, [{"i": i, "folder": folder} for i in range(n)], on_error="collect")
     return sum(result.value or 0 for result in results)
+
+
+@workflow
+async def patient_one(ctx: Context, i: int, folder: str) -> int:
+    await ctx.stage(fetch, i, folder)
+    return await ctx.stage(patient, i, folder)
+
+
+@workflow
+async def patients(ctx: Context, n: int, folder: str) -> int:
+    return sum(await ctx.map(patient_one, [{"i": i, "folder": folder} for i in range(n)]))
 
 
 @workflow

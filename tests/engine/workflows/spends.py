@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from pathlib import Path
 from typing import Any
@@ -53,6 +54,45 @@ async def group(ctx: Context, first: int, folder: str) -> int:
 @workflow
 async def groups(ctx: Context, folder: str) -> int:
     return sum(await ctx.map(group, [{"first": 1, "folder": folder}, {"first": 3, "folder": folder}]))
+
+
+@workflow
+async def waits(ctx: Context, folder: str, name: str) -> int:
+    await ctx.stage(wait, folder, name)
+    return await ctx.stage(wait, folder, "open")
+
+
+@workflow
+async def fails_late(ctx: Context, i: int, folder: str) -> int:
+    """Fails, the first three at once, the others when the gate is open."""
+    if i > 2:
+        await ctx.stage(wait, folder, "open")
+    return await ctx.stage(may_fail, i, folder)
+
+
+@workflow
+async def fails(ctx: Context, n: int, folder: str) -> int:
+    """One child after the other, all of which fail."""
+    items = [{"i": i, "folder": folder} for i in range(n)]
+    results = await ctx.map(fails_late, items, concurrency=1, on_error="collect")
+    return sum(not result.ok for result in results)
+
+
+@workflow(budget={"duration_s": 0.05})
+async def hasty(ctx: Context, folder: str) -> int:
+    return await ctx.child(waits, folder, "late")
+
+
+@workflow
+async def bounded(ctx: Context, folder: str) -> list[int]:
+    """Children that use up what they may use: of tokens, of failures below them, of time."""
+    pair = [{"first": 1, "folder": folder}, {"first": 3, "folder": folder}]
+    groups, failed, late = await asyncio.gather(
+        ctx.map(group, pair, budget={"tokens": 60}),
+        ctx.map(fails, [{"n": 5, "folder": folder}], budget={"failures": 2}),
+        ctx.child(hasty, folder),
+    )
+    return [*groups, *failed, late]
 
 
 @stage

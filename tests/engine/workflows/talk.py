@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import AsyncIterator
 from pathlib import Path
 
-from poolboard import Context, StageInterrupted, inbox, stage, workflow
+from poolboard import Context, Message, StageInterrupted, inbox, stage, workflow
 from tests.engine.workflows.squares import leave_trace
 
 
@@ -31,6 +32,36 @@ async def listen(gate: str, trace: str) -> list[object]:
     while not Path(gate).exists():
         await asyncio.sleep(0.01)
     return [message.value for message in inbox()]
+
+
+async def _heard(gate: str, trace: str, name: str) -> list[object]:
+    leave_trace(trace, name)
+    while not Path(gate).exists():
+        await asyncio.sleep(0.01)
+    return [message.value for message in inbox()]
+
+
+@stage
+async def hear_first(gate: str, trace: str) -> list[object]:
+    return await _heard(gate, trace, "first")
+
+
+@stage
+async def hear_second(gate: str, trace: str) -> list[object]:
+    return await _heard(gate, trace, "second")
+
+
+@workflow
+async def hearer(ctx: Context, gate: str, trace: str) -> list[list[object]]:
+    """Two stages whose names begin alike; what neither reads would be in the inbox."""
+    first = await ctx.stage(hear_first, gate, trace)
+    second = await ctx.stage(hear_second, f"{gate}.2", trace)
+    return [first, second, [message.value for message in await ctx.inbox()]]
+
+
+@workflow
+async def hearers(ctx: Context, gate: str, trace: str) -> list[list[list[object]]]:
+    return await ctx.map(hearer, [{"gate": gate, "trace": trace}])
 
 
 @stage
@@ -154,3 +185,35 @@ async def ping(ctx: Context, i: int, peers: int, rounds: int) -> int:
 async def chatter(ctx: Context, peers: int, rounds: int) -> int:
     items = [{"i": i, "peers": peers, "rounds": rounds} for i in range(peers)]
     return sum(await ctx.map(ping, items))
+
+
+@workflow
+async def asker(ctx: Context, gate: str, name: str) -> object:
+    """Ask the root, and return what it says."""
+    await ctx.send("root", f"{name}?")
+    async for message in ctx.messages():
+        return message.value
+    return None
+
+
+@workflow
+async def oracle(ctx: Context, gate: str) -> list[object]:
+    """Answer two asks that came together in turn, with a third on its way that was not read yet."""
+    asking = asyncio.create_task(ctx.map(asker, [{"gate": gate, "name": name} for name in "ab"]))
+    heard: list[object] = []
+    while len(heard) < 2:
+        heard += [message.value async for message in _first(ctx)]
+    await ctx.stage(wait_for, gate)  # somebody asks meanwhile
+    try:
+        for value in heard:
+            await ctx.reply(f"{value}!")
+        await ctx.reply("nobody asked")
+    except ValueError as nobody:
+        heard.append(str(nobody))
+    return [heard, await asking, [message.value for message in await ctx.inbox()]]
+
+
+async def _first(ctx: Context) -> AsyncIterator[Message]:
+    async for message in ctx.messages():
+        yield message
+        return
