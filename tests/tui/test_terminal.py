@@ -193,10 +193,7 @@ def test_a_fault_of_ours_ends_with_one_and_its_traceback_on_a_clean_terminal(
 
 def test_no_byte_of_data_drives_the_terminal(board: Terminal) -> None:
     """B64: every byte that the dashboard writes."""
-    for _ in range(200):  # until the list of children is drawn
-        if b"^[]52;c;UFdO^G" in board.written:
-            break
-        board.read()
+    _until(board, lambda: b"^[]52;c;UFdO^G" in board.written)  # the list of children is drawn
     for keys in (b"\r", b"l", b"\x1b", b"/[\r", b"\x1b", b"?", b"\x1b"):
         board.type(keys)
         for _ in range(5):
