@@ -16,9 +16,8 @@ from poolboard.journal.transaction import Transaction
 from .dispatch import Dispatcher
 from .payload import dumps
 from .pool_events import ControlSet
+from .views import OWN_NAME as OWN_NAME
 
-#: Who asks where no person does.
-OWN_NAME = "poolboard"
 #: The journal key of the wish to cancel: it outlives the coordinator that was asked.
 CANCEL_KEY = '["CancelAsked"]'
 

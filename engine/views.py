@@ -6,13 +6,16 @@ Times named ``…_at`` are ms since 1970 UTC by the store's clock; durations car
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from poolboard.journal.states import ControlState, HoldScope, RunStatus, WorkState
 
 from .message_views import MessagesView as MessagesView
 from .message_views import MessageView as MessageView
 from .message_views import RecipientView as RecipientView
+
+#: Who asks where no person does: holds in this name are the pool's own.
+OWN_NAME: Final = "poolboard"
 
 #: A run's status as shown: ``crashed`` is never stored (running, but its lease is stale).
 ShownStatus = RunStatus | Literal["crashed"]

@@ -72,6 +72,15 @@ ACTIONS: Final[tuple[Action, ...]] = (
         reason=no_hold,
     ),
     Action(
+        "stop_part",
+        "S",
+        "stop part",
+        "stop the marked children, a stage or a worker (asks first)",
+        ("board",),
+        confirm=True,
+        reason=no_hold,
+    ),
+    Action(
         "cancel_child",
         "H",
         "cancel child",

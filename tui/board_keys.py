@@ -20,7 +20,7 @@ from .feed import Feed
 from .filter_bar import FilterBar
 from .held import is_held
 from .message_screen import MessageScreen
-from .questions import cancel_children_question
+from .questions import cancel_children_question, stop_part_question
 from .send_screen import Draft, SendScreen
 from .session import Session
 from .sharing_keys import SharingKeys
@@ -192,6 +192,19 @@ class BoardKeys(SharingKeys):
             return
         verb = monitor.resume if is_held(part, self.summary.holds) else monitor.pause
         self.control("hold", [lambda: verb(self.run_id, by, part=part)])
+
+    def do_stop_part(self) -> None:
+        part, monitor, by = self._lists.part(), self.session.monitor, self.session.person
+        if part is None or self.summary is None:
+            self.say("stop part: put the cursor on a child, a stage or a worker")
+            return
+
+        def answered(yes: bool | None) -> None:
+            if yes:
+                self.control("stop_part", [lambda: monitor.stop(self.run_id, by, part=part)])
+
+        question = stop_part_question(part, self.summary.run, self._lists.active_in(part))
+        self.app.push_screen(ConfirmScreen(question), answered)
 
     def do_cancel_child(self) -> None:
         part, monitor, by = self._lists.part(), self.session.monitor, self.session.person

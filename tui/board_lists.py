@@ -206,6 +206,17 @@ class BoardLists(Vertical):
         numbers = marks or ([n] if n else [])
         return Part(children=tuple((number, number) for number in numbers)) if numbers else None
 
+    def active_in(self, part: Part) -> int:
+        """Return how much of a part is at work now, as far as the lists know."""
+        if part.stage is not None:
+            stage = self._stages.rows.get(part.stage)
+            return 0 if stage is None else stage.active
+        if part.worker is not None:
+            worker = self._workers.current()
+            return 0 if worker is None else worker.active
+        rows = (self.children_table.rows.get(n) for n, _ in part.children)
+        return sum(row is not None and row.state == "leased" for row in rows)
+
     def current_child(self) -> int | None:
         """Return the number of the child under the cursor; None where the list shows no children."""
         if self.view == "timeline":

@@ -24,6 +24,7 @@ from .feed import Feed
 from .filter_bar import FilterBar
 from .glyphs import ACTIVE
 from .header import TICKING, Facts
+from .held import children_held, stopped_among
 from .line import Line, Sides
 from .messages import ChildrenRead, EventsRead, FeedTrouble, FeedWell, MessagesRead, SummaryRead
 from .session import Session
@@ -167,8 +168,8 @@ class BoardScreen(BoardKeys):
             return Look(None, self.session.ascii)
         going = summary.coordinator.alive and summary.run.status in ACTIVE
         now_ms = self.session.clock.wall_ms() if going else None
-        held = frozenset(hold.name for hold in summary.holds if hold.scope == "child")
-        return Look(now_ms, self.session.ascii, summary.run.ended_at is not None, held)
+        held, stopped = children_held(summary.holds), stopped_among("stage", summary.holds)
+        return Look(now_ms, self.session.ascii, summary.run.ended_at is not None, held, stopped)
 
     # -- what is shown
 

@@ -10,11 +10,14 @@ from .columns import Cell, Column, Look
 from .fingerprint import fingerprint, group_id
 from .fold import by_name
 from .glyphs import RUN_MARKS, WORK_MARKS, Mark
+from .held import BLOCKED, HeldAs
 from .shape import FoldBy, Shape
 from .units import count, duration, span_ms
 
 _STATE_ORDER: Final = {"failed": 0, "leased": 1, "waiting": 2, "ready": 3, "cancelled": 4, "completed": 5}
 
+#: What a state takes where none is blocked by a budget.
+_STATE_CELLS: Final = 9
 #: The group of the children without an error.
 _SOUND: Final = "no error"
 
@@ -84,12 +87,19 @@ CHILD_SHAPE: Final[Shape[ChildRow]] = Shape(
 
 
 def is_held_back(row: ChildRow, look: Look) -> bool:
-    """Say whether a person holds this very child; one that has ended is not held any more."""
+    """Say whether this very child is held back; one that has ended is not held any more."""
     return row.ended_at is None and str(row.n) in look.held
 
 
+_HELD_MARKS: Final[dict[HeldAs, Mark]] = {
+    "held": RUN_MARKS["paused"],
+    "stopped": RUN_MARKS["stopped"],
+    BLOCKED: RUN_MARKS["blocked"],
+}
+
+
 def _mark(row: ChildRow, look: Look) -> Mark:
-    return RUN_MARKS["paused"] if is_held_back(row, look) else WORK_MARKS[row.state]
+    return _HELD_MARKS[look.held[str(row.n)]] if is_held_back(row, look) else WORK_MARKS[row.state]
 
 
 def _glyph(row: ChildRow, look: Look) -> Cell:
@@ -98,7 +108,13 @@ def _glyph(row: ChildRow, look: Look) -> Cell:
 
 
 def _state(row: ChildRow, look: Look) -> Cell:
-    return Cell("held" if is_held_back(row, look) else _mark(row, look).word, _mark(row, look).tone)
+    mark = _mark(row, look)
+    return Cell(look.held[str(row.n)] if is_held_back(row, look) else mark.word, mark.tone)
+
+
+def _state_cells(look: Look) -> int:
+    """Return what the longest state takes: a used up budget is named whole, and else no room is kept for that."""
+    return len(BLOCKED) if BLOCKED in look.held.values() else _STATE_CELLS
 
 
 CHILD_COLUMNS: Final[tuple[Column[ChildRow], ...]] = (
@@ -126,7 +142,17 @@ CHILD_COLUMNS: Final[tuple[Column[ChildRow], ...]] = (
         sort=lambda row, _: row.workflow,
         told=2,
     ),
-    Column("state", "state", _state, 9, keep=3, sort=lambda row, _: _STATE_ORDER[row.state]),
+    Column(
+        "state",
+        "state",
+        _state,
+        _STATE_CELLS,
+        flex=2,
+        most=len(BLOCKED),
+        keep=3,
+        sort=lambda row, _: _STATE_ORDER[row.state],
+        needs=_state_cells,
+    ),
     Column(
         "stage",
         "stage",

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Generic, NamedTuple, TypeVar
 
+from .held import HeldAs
 from .shape import SortBy
 from .text import Align
 
@@ -28,13 +30,15 @@ class Look(NamedTuple):
     """How to look at rows: ``now_ms`` of the store's clock (None: clocks stand still), glyphs or ASCII.
 
     ``ended``: the run is over, so what is not done will not be.
-    ``held``: the numbers of the children that a person holds back, as text.
+    ``held``: how children that are held back are called (held, stopped, blocked), by their numbers as text.
+    ``stopped``: the stages that are stopped.
     """
 
     now_ms: int | None = None
     ascii: bool = False
     ended: bool = False
-    held: frozenset[str] = frozenset()
+    held: Mapping[str, HeldAs] = MappingProxyType({})
+    stopped: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +49,7 @@ class Column(Generic[R]):
     that grows as time goes by. ``down`` sorts the largest first when it is chosen. ``middle``
     cuts long texts in the middle. ``told``: how many different things rows must have told before the column is shown.
     ``drawn`` and ``heading`` stand in for ``cell`` and ``title`` where the text depends on the width.
+    ``needs``: the characters of its longest text where the look says that, and not the rows.
     """
 
     id: str
@@ -62,6 +67,7 @@ class Column(Generic[R]):
     told: int = 0
     drawn: Callable[[R, Look, int], Cell] | None = None
     heading: Callable[[int], str] | None = None
+    needs: Callable[[Look], int] | None = None
 
 
 @dataclass(frozen=True, slots=True)

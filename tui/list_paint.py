@@ -164,7 +164,8 @@ class PaintedRows(ScrollView, Generic[R], can_focus=True):
             shown = tuple(by_id[id] for id in self.picked if id in by_id) or self.columns
         else:
             shown = tuple(column for column in self.columns if self.rows.told(column.id) >= column.told)
-        longest = self.rows.longest
+        needs = {column.id: column.needs(self.look) for column in self.columns if column.needs is not None}
+        longest = self.rows.longest | needs
         if shown != self._shown_columns or longest != self._longest:
             self._shown_columns, self._longest = shown, longest
             self._placed = (0, [])

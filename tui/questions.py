@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from poolboard.engine.views import RunView
+from poolboard.engine.views import Part, RunView
 
 from .confirm_screen import Question
 from .units import count, several
@@ -55,12 +55,39 @@ def cancel_question(runs: Sequence[RunView]) -> Question:
     )
 
 
+def stop_part_question(part: Part, run: RunView, active: int) -> Question:
+    """Ask before a part of a live run is stopped; ``active``: what is at work in it, as far as the screen knows."""
+    at_work = several(active, "child is", "children are")
+    return Question(
+        title=f"Stop {_part_named(part)}?",
+        name=_children_named([n for n, _ in part.children]) or f"{run.name}  {run.run_id}",
+        lines=(
+            f"{at_work} active there: each may end its stage within the grace time.",
+            "The run goes on without it; h lets it go on again.",
+        ),
+        yes="stop it",
+        no="let it run",
+    )
+
+
+def _part_named(part: Part) -> str:
+    if part.stage is not None:
+        return f"stage {part.stage}"
+    if part.worker is not None:
+        return f"worker {part.worker}"
+    return several(len(part.children), "child", "children") + ", with all below"
+
+
+def _children_named(numbers: Sequence[int]) -> str:
+    named = ", ".join(f"#{n}" for n in numbers[:_NAMED])
+    return named + (f" and {count(len(numbers) - _NAMED)} more" if len(numbers) > _NAMED else "")
+
+
 def cancel_children_question(numbers: Sequence[int]) -> Question:
     """Ask before children of a live run are ended for good."""
-    named = ", ".join(f"#{n}" for n in numbers[:_NAMED])
     return Question(
         title=f"Cancel {several(len(numbers), 'child', 'children')} for good?",
-        name=named + (f" and {count(len(numbers) - _NAMED)} more" if len(numbers) > _NAMED else ""),
+        name=_children_named(numbers),
         lines=("What is below them ends too; the run goes on, and their parents are told.",),
         yes=f"cancel {several(len(numbers), 'child', 'children')}",
         no="let them be",

@@ -14,6 +14,8 @@ MOST_WORKERS: Final = 1024
 
 _PAUSABLE: Final[frozenset[ShownStatus]] = frozenset({"pending", "running", "waiting", "awaiting_input"})
 _STOPPABLE: Final[frozenset[ShownStatus]] = _PAUSABLE | {"pausing", "paused", "blocked"}
+#: Messages get there, or are kept in the journal until the run goes on.
+_REACHED: Final[frozenset[ShownStatus]] = _STOPPABLE | {"stopping", "stopped", "crashed"}
 _RESUMABLE: Final[frozenset[ShownStatus]] = frozenset({"pausing", "paused", "stopped", "crashed"})
 
 
@@ -72,7 +74,9 @@ def no_send(situation: Situation) -> str | None:
     run = situation.run
     if run is None or situation.read_only:
         return needs_run(situation)
-    return None if run.status in _PAUSABLE or run.status in ("pausing", "paused") else f"the run is {told(run.status)}"
+    if run.ended_at is None and run.status in _REACHED:
+        return None
+    return f"the run is {told(run.status)}"
 
 
 def no_retry(situation: Situation) -> str | None:

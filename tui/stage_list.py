@@ -9,6 +9,7 @@ from poolboard.engine.views import StageView
 
 from .bar import spark
 from .columns import Cell, Column, Look
+from .glyphs import RUN_MARKS
 from .shape import Shape
 from .units import count, milliseconds, rate
 
@@ -28,6 +29,8 @@ def _number(value: int, tone: str) -> Cell:
 
 
 def _glyph(row: StageView, look: Look) -> Cell:
+    if row.name in look.stopped:
+        return Cell(RUN_MARKS["stopped"].sign(look.ascii), "stopped")
     if row.paused:
         return Cell("=" if look.ascii else "‖", "paused")
     if row.active:

@@ -136,6 +136,16 @@ def test_what_failed_can_be_retried_once_nothing_moves(
     assert BY_ID["retry"].reason(Situation(run)) == reason
 
 
+@pytest.mark.parametrize("status", ["running", "paused", "stopping", "stopped", "crashed", "blocked"])
+def test_a_message_is_taken_for_every_run_that_can_go_on(status: ShownStatus) -> None:
+    assert _reason("send", status) is None
+
+
+@pytest.mark.parametrize("status", ["completed", "failed", "cancelled", "skipped"])
+def test_no_message_is_taken_for_a_run_that_has_ended(status: ShownStatus) -> None:
+    assert BY_ID["send"].reason(Situation(replace(RUN, status=status, ended_at=9))) == f"the run is {status}"
+
+
 @pytest.mark.parametrize(("ended_at", "reason"), [(None, None), (9, "the run is completed")])
 def test_only_a_run_that_has_not_ended_can_be_cancelled(ended_at: int | None, reason: str | None) -> None:
     status: ShownStatus = "completed" if ended_at else "stopped"

@@ -17,6 +17,7 @@ from poolboard.tui.app import PoolboardApp
 from poolboard.tui.board_screen import BoardScreen
 from poolboard.tui.clock import Clock
 from poolboard.tui.pace import Pace
+from poolboard.tui.table import Table
 
 from .conftest import WORKFLOW, says, seen, until
 
@@ -130,6 +131,33 @@ async def test_stopping_asks_names_the_run_and_no_means_no(going: Going) -> None
         await until(pilot, says(pilot, "stopped · resumable"), "the run to stop")
         assert (await going.status()).run.status == "stopped"
         await until(pilot, says(pilot, "p resumes it"), "the way back")
+
+
+async def test_the_part_that_the_question_named_is_stopped_whatever_moved_meanwhile(going: Going) -> None:
+    """B46: the order of the list changes under the open question; h lets the child go on."""
+    app = PoolboardApp(str(going.journal), going.run_id, pace=Pace(lists_s=0.0))
+    async with app.run_test(size=(100, 30), notifications=True) as pilot:
+        board = await opened(pilot)
+        table = board.query_one("#children", Table)
+        table.rows.move_to(1)
+        n = table.rows.cursor
+        await pilot.press("S")
+        await until(pilot, says(pilot, "Stop 1 child, with all below?"), "the question")
+        assert says(pilot, f"#{n}")()
+        table.choose_order("n", reverse=True)
+        table.rows.settle(None)
+        table.rows.move_to(2 if table.rows.key_at(2) != n else 0)
+        assert table.rows.cursor != n
+        await pilot.press("y")
+        await until(pilot, says(pilot, "■"), "the mark of what is stopped")
+        holds = (await going.status()).holds
+        assert [(hold.scope, hold.name, hold.cut) for hold in holds] == [("child", str(n), True)]
+        await until(pilot, lambda: sum(" stopped " in line for line in seen(app)) == 1, "one child that is stopped")
+        table.rows.move_to(table.rows.index_of(n) or 0)
+        await pilot.press("h")
+        going.open_gates()
+        await until(pilot, says(pilot, "✓ completed"), "the end")
+    assert (await going.status()).run.result == "6"
 
 
 async def test_a_killed_coordinator_is_replaced_while_somebody_watches(going: Going) -> None:
