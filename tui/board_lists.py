@@ -143,6 +143,8 @@ class BoardLists(Vertical):
         self._filters[self.filtered] = text
         if self.filtered == "journal":
             self.events.filter_by(query, text, look)
+        elif self.filtered == "messages":
+            self.messages.filter_by(query, text, look)
         else:
             self.children_table.rows.filter_by(query)
             self.settle_front(look)
@@ -153,7 +155,7 @@ class BoardLists(Vertical):
     @property
     def filtered(self) -> View:
         """Which list a filter acts on now."""
-        return "journal" if self.view == "journal" else "children"
+        return self.view if self.view in ("journal", "messages") else "children"
 
     @property
     def filter_text(self) -> str:

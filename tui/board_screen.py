@@ -26,6 +26,7 @@ from .glyphs import ACTIVE
 from .header import TICKING, Facts
 from .held import children_held, stopped_among
 from .line import Line, Sides
+from .message_list import MESSAGE_SHAPE
 from .messages import ChildrenRead, EventsRead, FeedTrouble, FeedWell, MessagesRead, SummaryRead
 from .session import Session
 
@@ -59,6 +60,7 @@ class BoardScreen(BoardKeys):
         yield self._lists
         yield FilterBar(CHILD_SHAPE.kinds, id="filter-children")
         yield FilterBar(EVENT_SHAPE.kinds, id="filter-journal")
+        yield FilterBar(MESSAGE_SHAPE.kinds, id="filter-messages")
         yield from self.key_bar()
 
     def on_mount(self) -> None:

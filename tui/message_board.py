@@ -12,11 +12,13 @@ from poolboard.engine.views import MessagesView, MessageView
 from .columns import Look
 from .line import Piece
 from .message_list import MESSAGE_COLUMNS, MESSAGE_SHAPE
+from .query import Query
 from .rows import Rows
 from .table import Table
 from .units import count, several
 
 _READING: Final = ("", "Reading the messages…")
+_NO_MATCH: Final = ("", "No message matches the filter. esc clears it.")
 _NONE: Final = ("", "No messages yet. m sends one to the run, or to the child under the cursor.")
 
 
@@ -34,6 +36,7 @@ class MessageBoard(Vertical):
         )
         self.table.choose_order("number")
         self._view: MessagesView | None = None
+        self._filter_text = ""
 
     def compose(self) -> ComposeResult:
         yield self.table
@@ -47,7 +50,13 @@ class MessageBoard(Vertical):
         """Bring the list up to date."""
         self.table.settle(look)
         if self._view is not None:
-            self.table.show_empty(_NONE)
+            self.table.show_empty(_NO_MATCH if self._filter_text else _NONE)
+
+    def filter_by(self, query: Query, text: str, look: Look) -> None:
+        """Show only the messages that the filter lets through, of those that were read."""
+        self._filter_text = text
+        self.table.rows.filter_by(query)
+        self.settle(look)
 
     def note(self) -> list[Piece]:
         """Return what the line above says: every count says what it counts, and what is left out."""
@@ -55,7 +64,10 @@ class MessageBoard(Vertical):
         if view is None or not view.total:
             return []
         total = several(view.total, "message")
-        pieces = [Piece(f"showing {count(len(view.rows))} of {total}" if view.omitted else total, "$quiet", 7)]
+        shown = self.table.rows.matching if self._filter_text else len(view.rows)
+        pieces = [Piece(f"showing {count(shown)} of {total}" if shown < view.total else total, "$quiet", 7)]
+        if self._filter_text:
+            pieces.insert(0, Piece(f"filter {self._filter_text}", "$warning", 6, elastic=True, least=12))
         if view.undeliverable:
             pieces.append(Piece(f"{count(view.undeliverable)} undeliverable", "$state-failed", 8))
         pieces.append(Piece(f"{count(view.open)} open", "$quiet", 5))

@@ -42,8 +42,14 @@ def recipients(row: MessageView) -> str:
 MESSAGE_SHAPE: Final[Shape[MessageView]] = Shape(
     key=lambda row: row.number,
     text=lambda row: f"{sender(row)} {target(row)} {row.mode} {row.value}",
-    fields={},
-    kinds={},
+    fields={
+        "state": lambda row, _: state(row),
+        "from": lambda row, _: sender(row),
+        "to": lambda row, _: target(row),
+        "mode": lambda row, _: row.mode,
+        "n": lambda row, _: float(row.number),
+    },
+    kinds={"state": "text", "from": "text", "to": "text", "mode": "text", "n": "number"},
     live=lambda row: False,
     folds=(by_name("mode", lambda row: row.mode),),
 )

@@ -26,7 +26,7 @@ from .run_rates import RunRates
 from .session import Session
 from .sharing_keys import SharingKeys
 from .table import Table
-from .units import several
+from .units import count, several
 
 _NO_RUNS: Final = (
     "",
@@ -145,6 +145,9 @@ class RunsScreen(SharingKeys):
         left = [Piece("Poolboard", "bold $primary", 9), Piece("runs", "bold", 8)]
         if going:
             left.append(Piece(f"{going} running", "$state-running", 7))
+        for status, keep in (("paused", 6), ("stopped", 5)):
+            if number := sum(run.status == status for run in self._all_runs()):
+                left.append(Piece(f"{count(number)} {status}", f"$state-{status}", keep))
         where = self._trouble or str(self.session.monitor.journal_path)
         style = "bold $error" if self._trouble else "$quiet"
         words = f"cannot read: {where}" if self._trouble else where

@@ -12,7 +12,7 @@ import pytest
 from textual.pilot import Pilot
 
 from poolboard.engine.monitor import Monitor
-from poolboard.engine.views import Summary
+from poolboard.engine.views import Counts, Summary
 from poolboard.tui.app import PoolboardApp
 from poolboard.tui.board_screen import BoardScreen
 from poolboard.tui.clock import Clock
@@ -70,14 +70,23 @@ class Going:
 def going(poolboard: Callable[..., object], tmp_path: Path) -> Going:
     (tmp_path / "weights.py").write_text(WORKFLOW)
     journal, gate = tmp_path / "journal.sqlite", tmp_path / "gate"
+    return Going(journal, launch(poolboard, tmp_path, gate), gate)
+
+
+def launch(poolboard: Callable[..., object], folder: Path, gate: Path) -> str:
+    """Start another such run; returns its id."""
     answer = poolboard(
         "run",
         "weights.py:gated",
-        *("--input", f"gate={gate}", "--workers", "1", "--detach", "--json", "--journal", str(journal)),
-        cwd=tmp_path,
+        *("--input", f"gate={gate}", "--workers", "1", "--detach", "--json"),
+        *("--journal", str(folder / "journal.sqlite")),
+        cwd=folder,
     )
     assert getattr(answer, "code", None) == 0, answer
-    return Going(journal, json.loads(getattr(answer, "out", ""))["run_id"], gate)
+    return str(json.loads(getattr(answer, "out", ""))["run_id"])
+
+
+_WORDS = ("paused", "running", "stopped")
 
 
 async def opened(pilot: Pilot[int]) -> BoardScreen:
@@ -161,18 +170,36 @@ async def test_the_part_that_the_question_named_is_stopped_whatever_moved_meanwh
 
 
 async def test_a_killed_coordinator_is_replaced_while_somebody_watches(going: Going) -> None:
+    """And B40: in every frame on the way each child counts once, in one state, and has one row."""
+    counted: list[Counts] = []
+
+    def counting(board: BoardScreen, text: str) -> Callable[[], bool]:
+        def holds() -> bool:
+            summary, table = board.summary, board.query_one("#children", Table)
+            assert summary is not None
+            counted.append(summary.run.children)
+            assert sorted(table.rows.keys(0, 99)) == [1, 2, 3]
+            return any(text in line for line in seen(board.app))
+
+        return holds
+
     app = PoolboardApp(str(going.journal), going.run_id)
     async with app.run_test(size=(100, 30), notifications=True) as pilot:
-        await opened(pilot)
+        board = await opened(pilot)
         pid = (await going.status()).coordinator.pid
         assert pid is not None
         psutil.Process(pid).kill()
-        await until(pilot, says(pilot, "the coordinator was gone"), "the notice")
-        await until(pilot, says(pilot, "epoch 2"), "the new coordinator")
+        await until(pilot, counting(board, "the coordinator was gone"), "the notice")
+        await until(pilot, counting(board, "epoch 2"), "the new coordinator")
         going.open_gates()
-        await until(pilot, says(pilot, "✓ completed"), "the end")
+        await until(pilot, counting(board, "✓ completed"), "the end")
+        assert "3 of 3" in seen(app)[1]
     summary = await going.status()
     assert (summary.run.result, summary.coordinator.epoch) == ("6", 2)
+    for counts in counted:
+        states = (counts.ready, counts.leased, counts.waiting, counts.completed, counts.failed, counts.cancelled)
+        assert sum(states) == counts.total == 3 and min(states) >= 0 and counts.leased <= 4, counts
+    assert counted[-1] == summary.run.children
 
 
 async def test_a_screen_that_may_only_look_shows_a_crash_and_starts_nothing(going: Going) -> None:
@@ -262,15 +289,34 @@ async def test_leaving_asks_and_a_detached_run_goes_on(going: Going) -> None:
     assert summary.run.status in ("running", "waiting") and summary.coordinator.alive
 
 
-async def test_in_the_list_of_runs_a_paused_run_is_not_counted_as_running(going: Going) -> None:
-    """B37: the list's count and the row's status are those of the control, not of "not finished"."""
-    app = PoolboardApp(str(going.journal))
-    async with app.run_test(size=(100, 30)) as pilot:
-        await until(pilot, says(pilot, "1 running"), "the run")
-        await pilot.press("p")
-        going.gate.touch()
-        await until(pilot, says(pilot, "paused"), "the run to be paused")
-        await until(pilot, lambda: not says(pilot, "1 running")(), "the count")
+async def test_of_three_runs_one_runs_one_is_paused_one_is_stopped_in_the_list_and_in_status(
+    going: Going, poolboard: Callable[..., object], tmp_path: Path
+) -> None:
+    """B37: counts and rows tell the control, not "not finished"; the clock of a paused run stands still."""
+    monitor = await Monitor.open(str(going.journal))
+    steady_s = 0.0
+    app = PoolboardApp(str(going.journal), clock=Clock(steady_s=lambda: steady_s), pace=Pace(lists_s=0.0))
+    try:
+        for _ in range(2):
+            launch(poolboard, tmp_path, going.gate)
+        paused, stopped = (run.run_id for run in await monitor.runs() if run.run_id != going.run_id)
+        await monitor.pause(paused)
+        await monitor.stop(stopped, now=True)
+        going.gate.touch()  # a pause lets the first stage end
+        async with app.run_test(size=(110, 20)) as pilot:
+            await until(pilot, says(pilot, "1 running  1 paused  1 stopped"), "the count of each")
+            rows = [line for line in seen(app) if "gated" in line]
+            assert sorted(word for line in rows for word in line.split() if word in _WORDS) == sorted(_WORDS)
+            (before,) = (line for line in rows if "paused" in line)
+            assert before.lstrip("▌ ").startswith("‖")
+            steady_s += 5.0
+            app.screen.refresh()
+            await pilot.pause()
+            assert [line for line in seen(app) if "gated" in line and "paused" in line] == [before]
+        told = {run.run_id: run.status for run in await monitor.runs()}
+        assert told == {going.run_id: "running", paused: "paused", stopped: "stopped"}
+    finally:
+        await monitor.close()
 
 
 async def test_a_screen_that_may_only_look_refuses_and_says_so(going: Going) -> None:

@@ -7,14 +7,17 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 
 from poolboard.engine.views import MessagesView, MessageView, RecipientView
 from poolboard.tui.app import PoolboardApp
+from poolboard.tui.columns import Look
 from poolboard.tui.message_board import MessageBoard
-from poolboard.tui.message_list import recipients, sender, state, target
+from poolboard.tui.message_list import MESSAGE_SHAPE, recipients, sender, state, target
 from poolboard.tui.message_screen import MessageScreen
 from poolboard.tui.pace import Pace
+from poolboard.tui.query import parse
 
 from .conftest import says, seen, until
 
@@ -86,6 +89,10 @@ async def test_leaving_the_question_sends_nothing(listening: tuple[Path, str]) -
         await until(pilot, says(pilot, "Send a message in"), "the question")
         await pilot.press("enter", *"no", "escape", "9")
         await until(pilot, says(pilot, "No messages yet"), "an empty list")
+        await pilot.press("slash", *"to:a", "enter")
+        await until(pilot, says(pilot, "No message matches the filter"), "the filter of this list")
+        await pilot.press("escape")
+        await until(pilot, says(pilot, "No messages yet"), "an empty list again")
 
 
 def message(number: int, **changed: object) -> MessageView:
@@ -146,3 +153,33 @@ async def test_a_value_of_hostile_text_is_shown_and_never_obeyed(listening: tupl
         app.push_screen(MessageScreen(message(1, target="[@click=app.quit]x[/]", value='"\\u001b]0;PWN\\u0007[red]"')))
         await until(pilot, says(pilot, "[@click=app.quit]x[/]"), "the target as it is")
         assert says(pilot, "[red]")()
+
+
+class Listed(App[None]):
+    """The list of messages alone."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.board = MessageBoard(id="messages", ascii=False)
+
+    def compose(self) -> ComposeResult:
+        yield self.board
+
+
+async def test_the_list_of_messages_is_filtered_by_field_and_says_so() -> None:
+    app, look = Listed(), Look()
+    async with app.run_test(size=(120, 20)):
+        rows = (message(1, open=False, taken=1), message(2, sender=4), message(3, target="child-7"))
+        app.board.take(MessagesView(rows, 3, 2, 0, 1, 0))
+        for text, numbers in (
+            ("from:#4", [2]),
+            ("to:child-7", [3]),
+            ("state:taken", [1]),
+            ("nobody", []),
+            ("", [3, 2, 1]),
+        ):
+            app.board.filter_by(parse(text, MESSAGE_SHAPE.kinds), text, look)
+            assert app.board.table.rows.keys(0, 9) == numbers, text
+            words = [piece.text for piece in app.board.note()]
+            assert (f"filter {text}" in words) == bool(text)
+            assert (f"showing {len(numbers)} of 3 messages" in words) == bool(text)

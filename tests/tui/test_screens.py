@@ -335,3 +335,19 @@ async def test_the_timeline_shows_bars_by_child_and_by_worker_and_opens_one(reco
         await pilot.press("enter")
         await until(pilot, says(pilot, "result or error"), "the child")
         assert isinstance(app.screen, ChildScreen)
+
+
+async def test_a_filter_of_a_list_outlives_all_that_turns_the_list(recorded: Recorded) -> None:
+    """B55, in a list: its order, groups, other tabs, columns, a frozen display, reading again."""
+    app = PoolboardApp(str(recorded.journal), recorded.run_id)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, says(pilot, f"{len(NAMES)} in all"), "all children")
+        table = app.screen.query_one("#children", Table)
+        await pilot.press("slash", *"bad", "enter")
+        for keys in ((), ("o",), ("O",), ("z",), ("z", "z", "z"), ("2", "1"), ("6", "1"), ("Z", "Z"), ("ctrl+r",)):
+            await pilot.press(*keys)
+            await until(pilot, says(pilot, f"showing 2 of {len(NAMES)}"), f"the filter after {keys}")
+            assert table.rows.matching == 2
+            assert any(line.strip() == "/ bad" for line in seen(app)), keys
+        await pilot.press("escape")
+        await until(pilot, says(pilot, f"{len(NAMES)} in all"), "all of them again")
