@@ -304,7 +304,7 @@ def recorded(journal: Path) -> dict[str, Any]:
     async def read() -> str:
         reader = await Reader.open(journal)
         try:
-            return (await reader.runs(1))[0].header
+            return (await reader.run((await reader.runs(1))[0].run_id)).header
         finally:
             await reader.close()
 

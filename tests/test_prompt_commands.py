@@ -41,7 +41,7 @@ def test_a_question_is_listed_answered_and_shown_without_being_obeyed(poolboard:
     run_id = json.loads(started.out)["run_id"]
     (prompt,) = open_now(poolboard, "confirm")
     assert set(prompt) == {
-        "id", "run_id", "child", "label", "stage", "kind", "message", "choices", "default", "since", "until",
+        "id", "run_id", "child", "label", "stage", "kind", "message", "choices", "default", "since", "until", "shape",
     }  # fmt: skip
     assert (prompt["run_id"], prompt["child"], prompt["stage"], prompt["default"]) == (run_id, 0, None, True)
     told = poolboard("prompts", run_id)

@@ -35,7 +35,7 @@ from .session import Session
 from .settings import config_folder
 from .source import Source
 from .table import Table
-from .terminal import leave_on_signals, restore, wants_ascii
+from .terminal import leave_on_signals, measure_itself, restore, wants_ascii
 from .text import clip
 from .theme import DEFAULT_THEME, choose_theme, load_themes
 from .user_themes import load_user_themes, saved
@@ -198,6 +198,7 @@ def run_dashboard(
     on stderr after the terminal was given back. Raises UserMistake, JournalUnusable, StorageUnavailable.
     """
     memory.begin()
+    measure_itself()
     app = PoolboardApp(journal, run_id, theme=theme, read_only=read_only, ascii=ascii, notify=notify, guest=guest)
     try:
         app.run()

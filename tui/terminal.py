@@ -33,6 +33,13 @@ def leave_on_signals(leave: Callable[[int], None]) -> None:
         loop.add_signal_handler(name, handle, int(name))
 
 
+def measure_itself() -> None:
+    """Have the size from the terminal itself: exported COLUMNS and LINES go stale, and Textual believes them first."""
+    if sys.__stdout__ is not None and sys.__stdout__.isatty():
+        for name in ("COLUMNS", "LINES"):
+            os.environ.pop(name, None)
+
+
 def restore() -> None:
     """Send the restoring sequences once more: some drivers leave mouse reporting on. A dead terminal is no error."""
     stream = sys.__stdout__

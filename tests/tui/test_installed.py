@@ -49,6 +49,8 @@ class Tmux:
     def __init__(self, folder: Path, words: list[str], size: tuple[int, int] = (110, 30)) -> None:
         self._command = ["tmux", "-f", "/dev/null", "-S", str(folder / "t")]
         self.environment = {**os.environ, "PYTHONPATH": str(ROOT), "LC_ALL": "C.UTF-8", "PAGER": "head -3"}
+        # As an old shell may have exported them: the terminal knows better.
+        self.environment |= {"COLUMNS": "80", "LINES": "24"}
         line = " ".join(words) + "; echo ended $?; exec sleep 600"
         width, height = map(str, size)
         subprocess.run(
