@@ -151,8 +151,8 @@ _TABS = [
 
 
 def test_a_column_takes_no_more_than_its_texts_so_that_others_are_not_cut() -> None:
-    short = {one.column.id: one.width for one in place(CHILD_COLUMNS, 80, {"label": 4, "stage": 14})}
-    long = {one.column.id: one.width for one in place(CHILD_COLUMNS, 80, {"label": 90, "stage": 14})}
+    short = {one.column.id: one.width for one in place(CHILD_COLUMNS, 80, {"label": 4, "stage": 14, "state": 9})}
+    long = {one.column.id: one.width for one in place(CHILD_COLUMNS, 80, {"label": 90, "stage": 14, "state": 9})}
     assert short["label"] == len("child") + 1 and short["stage"] >= 13
     assert "state" in short and "state" not in long, "what short names leave goes to other columns"
     assert long["label"] > 20
