@@ -93,7 +93,7 @@ async def test_b22_a_replacement_inherits_nothing_that_was_open(rig: Rig, kills:
     for _ in range(kills):
         summary = await rig.until(
             lambda s: (
-                len(s.workers) == 2
+                [worker.slots for worker in s.workers] == [2, 2]  # they have said hello
                 and not seen & {w.pid for w in s.workers}
                 and any(active.stage == "patient" for active in s.active)
             )
