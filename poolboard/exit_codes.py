@@ -27,7 +27,7 @@ MEANINGS: Final[dict[int, str]] = {
     MISTAKE: "wrong usage, input or configuration; nothing was created",
     RESUMABLE: "the run is paused, stopped or crashed, and resumable",
     BLOCKED: "the run is blocked: it cannot go on without a person",
-    STORAGE: "the journal's storage did not answer",
+    STORAGE: "the journal's storage did not answer, or is damaged",
     FAULT: "a fault of Poolboard itself",
     GOES_ON: "the run still goes on (wait --timeout, status --exit-code)",
     HANGUP: "the terminal went away (SIGHUP)",
