@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import gc
 import subprocess
 import sys
 from pathlib import Path
@@ -49,10 +50,19 @@ IMPURE = {
 }
 
 
+def parsed(path: Path) -> ast.Module:
+    """Return a file's tree; up to Python 3.12 a garbage collection in the middle may break it (CPython 106905)."""
+    gc.disable()
+    try:
+        return ast.parse(path.read_bytes())
+    finally:
+        gc.enable()
+
+
 def imported(path: Path) -> set[str]:
     """Return the full names of the modules that a file imports, at its top or anywhere."""
     names: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_bytes())):
+    for node in ast.walk(parsed(path)):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
