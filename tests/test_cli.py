@@ -296,6 +296,7 @@ def gated(tmp_path: Path) -> list[str]:
     return ["run", str(tmp_path / "gated.py"), "--input", gate, "--workers", "1", "--slots", "1"]
 
 
+@pytest.mark.slow
 def test_a_stopped_run_ends_with_three_and_goes_on_after_resume(
     poolboard: Poolboard, gated: list[str], tmp_path: Path
 ) -> None:

@@ -70,6 +70,7 @@ def test_a_failed_item_is_told_with_its_reason_and_its_command_and_the_rest_goes
     assert f"poolboard each --retry-failed {run['run_id']}" in answer.err
 
 
+@pytest.mark.slow
 def test_so_many_failures_as_are_allowed_are_none(poolboard: Poolboard) -> None:
     command = ["each", "-q", "exit {}", ":::", "0", "1", "2"]
     assert poolboard(*command[:1], "--allow-failures", "2", *command[1:]).code == exit_codes.COMPLETED

@@ -106,6 +106,7 @@ def test_b58_a_run_ends_with_what_became_of_it_now_and_when_looked_at_later(
     assert (again.code, json.loads(again.out.splitlines()[-1])["status"]) == (code, status)
 
 
+@pytest.mark.slow
 def test_b58_a_run_whose_workers_cannot_start_is_blocked_and_says_why(
     poolboard: Poolboard, words: Callable[[str], list[str]]
 ) -> None:

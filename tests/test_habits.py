@@ -206,6 +206,7 @@ def test_b59_json_stays_json_with_debug_on(poolboard: Poolboard, nothing: str) -
 # --- hooks ------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_hook_of_the_line_goes_before_the_settings_own_and_an_empty_one_takes_it_away(
     poolboard: Poolboard, nothing: str, tmp_path: Path
 ) -> None:

@@ -48,6 +48,7 @@ def test_shown_on_a_terminal_a_theme_is_its_colours() -> None:
     assert "\x1b" not in on_terminal("themes", "show", "paper", env={"NO_COLOR": "1"}).text
 
 
+@pytest.mark.slow
 def test_a_new_theme_is_a_valid_file_of_the_persons_that_says_where_it_is(
     poolboard: Poolboard, own_folders: Path
 ) -> None:

@@ -50,7 +50,7 @@ LONG = (pytest.mark.timeout(400), pytest.mark.slow)
             id="engine",
             marks=LONG,
         ),
-        pytest.param(partial(journal.measure, rounds=1, members=160), id="journal"),
+        pytest.param(partial(journal.measure, rounds=1, members=160), id="journal", marks=pytest.mark.slow),
         pytest.param(partial(demo.measure, limit=5, rounds=1), id="demo", marks=pytest.mark.slow),
         pytest.param(partial(attach.measure, children=30, rounds=1), id="attach", marks=pytest.mark.slow),
         pytest.param(partial(growth.measure, children=(20, 60), stages=((1, 20), (4, 5))), id="growth", marks=LONG),
@@ -62,6 +62,7 @@ LONG = (pytest.mark.timeout(400), pytest.mark.slow)
         pytest.param(
             partial(messages.measure, messages.Sizes((30,), 20, 40, 50, 3, talkers=4, rounds=2, repeats=1)),
             id="messages",
+            marks=pytest.mark.slow,
         ),
     ],
 )
@@ -114,6 +115,7 @@ def test_a_section_that_does_not_exist_is_named_with_those_that_do(capsys: pytes
     assert f"'pol'; there are {', '.join(bench.SECTIONS)}" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 async def test_a_section_that_cannot_be_measured_is_named_and_the_others_go_on(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -28,6 +28,7 @@ def used(summary: Summary) -> dict[str, float]:
     return {usage.name: usage.used for usage in summary.usage}
 
 
+@pytest.mark.slow
 async def test_the_run_is_blocked_by_its_failures_and_goes_on_with_more(rig: Rig) -> None:
     """P10: resumable with a raised budget."""
     await start(rig, "failing", {"failures": 3}, n=600, folder=str(rig.folder))

@@ -76,7 +76,7 @@ async def test_stop_now_ends_a_stage_that_does_not_want_to_end(rig: Rig) -> None
     await rig.gone()
 
 
-@pytest.mark.parametrize("verb", ["pause", "stop"])
+@pytest.mark.parametrize("verb", [pytest.param("pause", marks=pytest.mark.slow), "stop"])
 async def test_no_in_between_state_outlives_a_new_coordinator(rig: Rig, verb: str) -> None:
     """B35: the processes die while the run is pausing or stopping; a restart finishes the transition."""
     await rig.start("squares:many", n=6, trace=str(rig.trace), delay_s=1.0)

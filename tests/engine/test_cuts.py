@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
+import pytest
+
 from poolboard.engine.views import ChildRow, Part, Summary
 from tests.engine.rig import Rig, kill
 
@@ -54,6 +56,7 @@ async def test_a_stopped_child_is_cut_off_and_begins_its_stage_anew_when_it_may_
     )
 
 
+@pytest.mark.slow
 async def test_a_pause_becomes_a_stop_when_it_takes_too_long(rig: Rig) -> None:
     await patients(rig, 2)
     monitor = await rig.monitor()
@@ -79,6 +82,7 @@ async def test_a_stopped_stage_is_cut_off_in_every_child_and_in_no_other_stage(r
     assert (await rig.ended()).run.result == "3"
 
 
+@pytest.mark.slow
 async def test_what_runs_at_a_stopped_worker_is_taken_up_by_another_without_losing_a_start(rig: Rig) -> None:
     await patients(rig, 4, workers=2, slots=2)
     monitor = await rig.monitor()
@@ -105,6 +109,7 @@ async def test_a_coordinator_killed_within_the_grace_leaves_the_stop_to_its_succ
     assert (await rig.ended()).run.result == "1"
 
 
+@pytest.mark.slow
 async def test_a_child_that_parks_within_the_grace_is_not_cut_off(rig: Rig) -> None:
     await patients(rig, 1)
     monitor = await rig.monitor()

@@ -17,12 +17,12 @@ from tests.engine.rig import Rig, kill, try_resume
 POINTS = [
     pytest.param("coordinator:journal.begun:9", marks=pytest.mark.slow),
     "coordinator:journal.committed:9",
-    "coordinator:coordinator.claimed:7",
+    pytest.param("coordinator:coordinator.claimed:7", marks=pytest.mark.slow),
     "coordinator:coordinator.committed:7",
     "coordinator:coordinator.enqueued:1",
     pytest.param("coordinator:coordinator.ended:7", marks=pytest.mark.slow),
     "worker:worker.computed:5",
-    "worker:worker.recorded:5",
+    pytest.param("worker:worker.recorded:5", marks=pytest.mark.slow),
     pytest.param("worker:worker.returned:5", marks=pytest.mark.slow),
 ]
 
@@ -114,6 +114,7 @@ async def test_a_root_that_waits_is_adopted_and_told_of_children_that_settled_me
     assert Counter(rig.traces()) == Counter(f"{i}:0" for i in range(30))
 
 
+@pytest.mark.slow
 async def test_without_a_successor_the_workers_end(rig: Rig) -> None:
     """C2, B29: nothing keeps running, and the run is found, told as crashed and resumable."""
     await rig.start("squares:many", n=400, trace=str(rig.trace), delay_s=0.1)
@@ -163,6 +164,7 @@ async def test_a_frozen_worker_is_replaced_and_nothing_of_it_is_done_twice(rig: 
     assert all(count <= 2 for count in Counter(rig.traces()).values())
 
 
+@pytest.mark.slow
 async def test_a_worker_that_computes_in_silence_is_not_taken_for_frozen(rig: Rig) -> None:
     await rig.start("silent:one", workers=1, slots=1, lease_s=1.0, duration_s=4.0)
     summary = await rig.ended()
@@ -188,6 +190,7 @@ async def test_a_death_at_any_named_point_is_survived(rig: Rig, point: str, monk
     await settled_rightly(rig, 12, 2, 506)
 
 
+@pytest.mark.slow
 async def test_ten_kills_of_everything_in_a_row_change_nothing(rig: Rig) -> None:
     """R2, with every process."""
     await rig.start("squares:many", n=60, trace=str(rig.trace), delay_s=0.02)

@@ -265,6 +265,7 @@ async def test_a_pattern_of_stages_reaches_each_of_them_once_also_in_a_new_attem
     assert rig.traces().count("first") == 1
 
 
+@pytest.mark.slow
 async def test_what_is_sent_while_nobody_works_on_the_run_waits_in_the_journal_and_is_there_on_resume(rig: Rig) -> None:
     """M1 too: sent to a child and to a stage of it while the run is stopped, taken by their next attempts."""
     gate = rig.folder / "gate"

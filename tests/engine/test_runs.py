@@ -74,7 +74,8 @@ async def test_a_child_that_kills_its_worker_is_started_three_times_and_its_sibl
     assert (child.row.starts, child.row.error) == (3, "worker_lost (signal 9)")
 
 
-@pytest.mark.parametrize(("workers", "slots"), [pytest.param(1, 4, marks=pytest.mark.slow), (2, 4)])
+@pytest.mark.parametrize(("workers", "slots"), [(1, 4), (2, 4)])
+@pytest.mark.slow
 async def test_a_child_that_kills_its_worker_takes_nobody_along(rig: Rig, workers: int, slots: int) -> None:
     await rig.start("faults:all_ways", workers, slots, ways=[f"nap {i}" for i in range(6)] + ["kill"] + ["nap 9"] * 6)
     summary = await rig.ended()
@@ -88,6 +89,7 @@ async def test_a_workflow_can_catch_the_failure_of_a_stage(rig: Rig) -> None:
     assert (await rig.ended()).run.result == '"caught SystemExit(3)"'
 
 
+@pytest.mark.slow
 async def test_a_map_that_raises_names_the_first_failed_item(rig: Rig) -> None:
     await rig.start("faults:raising_map")
     summary = await rig.ended()

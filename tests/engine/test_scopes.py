@@ -117,6 +117,7 @@ async def test_every_hold_outlives_a_kill_of_all_processes(rig: Rig) -> None:
     assert (await rig.ended()).run.result == "15"
 
 
+@pytest.mark.slow
 async def test_a_drained_worker_takes_nothing_goes_home_and_comes_back_when_it_is_resumed(rig: Rig) -> None:
     await rig.start("parts:all_of_them", workers=2, slots=2, n=8, folder=str(rig.folder))
     before = await rig.until(lambda s: sum(active.stage == "store" for active in s.active) == 4)

@@ -37,6 +37,7 @@ def enlarge(disk: Path) -> None:
     subprocess.run(["mount", "-o", f"remount,{LARGE}", str(disk)], check=True)
 
 
+@pytest.mark.slow
 async def test_a_journal_that_another_process_holds_is_told_and_waited_for(rig: Rig) -> None:
     """B04: an outside transaction holds the lock for some seconds; nothing fails, nothing is started twice."""
     await rig.start("squares:many", n=40, trace=str(rig.trace), delay_s=0.02)
@@ -115,6 +116,7 @@ async def test_a_store_that_goes_away_before_the_first_child_blocks_the_run_with
     await store.come_back()
 
 
+@pytest.mark.slow
 async def test_a_full_disk_stops_the_run_with_its_reason_and_it_goes_on_once_there_is_room(
     rig: Rig, small_disk: Path
 ) -> None:

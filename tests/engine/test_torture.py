@@ -124,7 +124,7 @@ async def torture(rig: Rig, kills: int) -> Verdict:
 
 
 async def test_a_few_kills_leave_nothing_missing_doubled_stuck_or_running(rig: Rig) -> None:
-    verdict = await torture(rig, 12)
+    verdict = await torture(rig, 8)
     assert verdict.clean, verdict
 
 

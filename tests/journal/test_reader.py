@@ -177,6 +177,7 @@ async def test_events_are_read_in_pages_and_by_type(run: StartedRun) -> None:
     assert await reader.events(2, 0, 10) == []
 
 
+@pytest.mark.slow
 async def test_the_kept_counters_equal_what_a_recount_finds(run: StartedRun, path: Path) -> None:
     """40,000 stage outcomes: reading the totals is reading a row, and the row is right."""
     await run.enqueue(*[run.child(f"key {n}") for n in range(400)])

@@ -289,6 +289,7 @@ async def test_leaving_asks_and_a_detached_run_goes_on(going: Going) -> None:
     assert summary.run.status in ("running", "waiting") and summary.coordinator.alive
 
 
+@pytest.mark.slow
 async def test_of_three_runs_one_runs_one_is_paused_one_is_stopped_in_the_list_and_in_status(
     going: Going, poolboard: Callable[..., object], tmp_path: Path
 ) -> None:

@@ -168,6 +168,7 @@ async def test_a_new_question_rings_and_takes_the_keys_and_a_held_enter_does_not
         assert (await going.status()).prompts[0].kind == "select"
 
 
+@pytest.mark.slow
 async def test_three_kinds_of_cards_are_answered_one_after_the_other(start: Start) -> None:
     going = start("asking")
     async with board_of(going) as pilot:
