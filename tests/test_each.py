@@ -40,6 +40,7 @@ def test_stdout_is_what_the_commands_said_and_nothing_else(poolboard: Poolboard)
     assert "completed" in answer.err
 
 
+@pytest.mark.slow
 def test_quiet_leaves_only_what_the_commands_complain_of(poolboard: Poolboard) -> None:
     answer = poolboard("each", "--quiet", "echo {}; echo complaint >&2", ":::", "a")
     assert (answer.code, answer.out, answer.err) == (0, "a\n", "complaint\n")
@@ -77,6 +78,7 @@ def test_so_many_failures_as_are_allowed_are_none(poolboard: Poolboard) -> None:
     assert poolboard(*command[:1], "--allow-failures", "1", *command[1:]).code == exit_codes.FAILED
 
 
+@pytest.mark.slow
 def test_json_is_a_line_per_item_and_the_end(poolboard: Poolboard) -> None:
     answer = poolboard("each", "--json", "echo {}; echo no >&2; exit {}", ":::", "0", "3")
     told = [json.loads(line) for line in answer.out.splitlines()]

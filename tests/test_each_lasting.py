@@ -70,6 +70,7 @@ def test_everything_is_killed_in_the_middle_and_resume_runs_only_what_was_not_do
     assert sorted(int(row.split("\t")[0]) for row in rows) == list(range(1, 41))
 
 
+@pytest.mark.slow
 def test_a_coordinator_that_is_killed_comes_back_and_no_output_is_lost_or_told_twice(
     poolboard: Poolboard, tmp_path: Path, gate: Path
 ) -> None:

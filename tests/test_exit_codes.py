@@ -89,10 +89,10 @@ def words(tmp_path: Path) -> Callable[[str], list[str]]:
     ("how", "code", "status"),
     [
         ("well", exit_codes.COMPLETED, "completed"),
-        ("collects", exit_codes.COMPLETED, "completed"),
-        ("second time", exit_codes.COMPLETED, "completed"),
+        pytest.param("collects", exit_codes.COMPLETED, "completed", marks=pytest.mark.slow),
+        pytest.param("second time", exit_codes.COMPLETED, "completed", marks=pytest.mark.slow),
         ("raises", exit_codes.FAILED, "failed"),
-        ("exits", exit_codes.FAILED, "failed"),
+        pytest.param("exits", exit_codes.FAILED, "failed", marks=pytest.mark.slow),
         ("blocked", exit_codes.BLOCKED, "blocked"),
     ],
 )
@@ -175,10 +175,10 @@ def test_a_damaged_journal_ends_with_five(poolboard: Poolboard, own_folders: Pat
 @pytest.mark.parametrize(
     ("options", "code"),
     [
-        ([], exit_codes.FAILED),
-        (["--allow-failures", "1"], exit_codes.FAILED),
+        pytest.param([], exit_codes.FAILED, marks=pytest.mark.slow),
+        pytest.param(["--allow-failures", "1"], exit_codes.FAILED, marks=pytest.mark.slow),
         (["--allow-failures", "2"], exit_codes.COMPLETED),
-        (["--fail-fast"], exit_codes.FAILED),
+        pytest.param(["--fail-fast"], exit_codes.FAILED, marks=pytest.mark.slow),
         (["--fail-fast", "--allow-failures", "2"], exit_codes.FAILED),
     ],
 )

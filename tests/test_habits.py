@@ -168,6 +168,7 @@ def test_notify_rings_a_terminal_when_the_run_has_ended_and_no_file(poolboard: P
 # --- streams ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_quiet_leaves_the_result(poolboard: Poolboard, nothing: str) -> None:
     answer = poolboard("run", nothing, "--quiet")
     assert (answer.code, answer.out, answer.err) == (0, "result: 1\n", "")

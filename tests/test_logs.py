@@ -104,6 +104,7 @@ def test_a_childs_log_is_told_by_stage_and_drives_no_terminal(
     assert poolboard("logs", run_id, "1", "--raw", "--merge").code == exit_codes.MISTAKE
 
 
+@pytest.mark.slow
 def test_with_follow_lines_come_as_they_are_written_until_the_child_ends(
     poolboard: Poolboard, talking: Callable[[], str], gate: Path
 ) -> None:

@@ -199,6 +199,7 @@ def flows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, poolboard: Poolboard)
     return module
 
 
+@pytest.mark.slow
 def test_a_failed_item_raises_its_error_or_is_collected(flows: object) -> None:
     cube: Callable[[int], int] = flows.cube  # type: ignore[attr-defined]
     pool = pb.Pool(workers=1)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from collections import Counter
 
+import pytest
+
 from poolboard.journal.model import WorkRow
 from tests.engine.rig import Rig, kill
 
@@ -30,6 +32,7 @@ async def test_no_more_children_are_in_a_worker_at_once_than_it_has_slots(rig: R
     assert len(most) == 2 and set(most.values()) <= {1, 2, 3}
 
 
+@pytest.mark.slow
 async def test_a_pause_in_the_middle_costs_none_of_them_a_start(rig: Rig) -> None:
     await rig.start("crowd:crowd", workers=1, slots=4, n=400)
     await rig.completed(50)

@@ -44,6 +44,7 @@ async def test_eight_slots_share_two_gpus(rig: Rig) -> None:
     assert most_at_once(rig.traces()) == 2
 
 
+@pytest.mark.slow
 async def test_what_is_given_at_the_start_goes_before_what_the_workflow_says(rig: Rig) -> None:
     await rig.start("limited:users", workers=2, slots=4, limits={"gpu": 1}, n=12, trace=str(rig.trace))
     await rig.ended()

@@ -85,6 +85,7 @@ def test_the_uid_at_the_other_end_of_a_socket_is_known() -> None:
     other.close()
 
 
+@pytest.mark.slow
 async def test_stale_files_with_somebody_elses_pid_do_not_hinder_a_resume(rig: Rig) -> None:
     """B19: the pid of an unrelated process stands in every file."""
     await rig.start("squares:many", n=30, trace=str(rig.trace), delay_s=0.1)

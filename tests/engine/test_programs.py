@@ -80,6 +80,7 @@ async def test_after_everything_was_killed_the_strays_are_ended_before_work_is_g
     await until_none(pids)
 
 
+@pytest.mark.slow
 async def test_a_stage_is_tried_again_as_often_as_it_asks(rig: Rig, tmp_path: Path) -> None:
     await rig.start("programs:retried", counter=str(tmp_path / "counter"))
     summary = await rig.ended()

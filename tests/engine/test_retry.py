@@ -11,6 +11,7 @@ from poolboard.engine.errors import UserMistake
 from tests.engine.rig import Rig, kill
 
 
+@pytest.mark.slow
 async def test_a_cancelled_run_has_ended_for_good(rig: Rig) -> None:
     await rig.start("squares:many", n=40, trace=str(rig.trace), delay_s=0.1)
     await rig.completed(4)

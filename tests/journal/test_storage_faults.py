@@ -388,6 +388,7 @@ async def test_a_reader_that_holds_an_old_state_makes_the_log_grow_within_bounds
     assert check(path).findings == ()
 
 
+@pytest.mark.slow
 async def test_a_lone_caller_below_a_held_state_is_told_of_and_not_held_up(
     run: StartedRun, path: Path, watch: Callable[[str], Watcher]
 ) -> None:

@@ -80,6 +80,7 @@ async def test_a_message_is_written_sent_and_seen_with_what_became_of_it(listeni
         await until(pilot, says(pilot, "the run is completed"), "why not")
 
 
+@pytest.mark.slow
 async def test_leaving_the_question_sends_nothing(listening: tuple[Path, str]) -> None:
     journal, run_id = listening
     app = PoolboardApp(str(journal), run_id, pace=Pace(lists_s=0.0))

@@ -78,6 +78,7 @@ async def test_every_size_shows_how_it_stands_and_the_keys(recorded: Recorded, s
     app = PoolboardApp(str(recorded.journal), recorded.run_id)
     async with app.run_test(size=size) as pilot:
         await until(pilot, says(pilot, "100%"), "the board")
+        await until(pilot, says(pilot, "enter open"), "a row under the cursor")
         lines = seen(app)
         assert "completed" in lines[0]
         assert "100%" in lines[1]
@@ -95,7 +96,9 @@ async def test_every_hostile_name_is_on_the_board_character_for_character(record
             assert visible(name) in shown, name
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "name", [name if at % 4 == 0 else pytest.param(name, marks=pytest.mark.slow) for at, name in enumerate(NAMES)]
+)
 async def test_a_hostile_child_opens_and_every_tab_shows_it(recorded: Recorded, name: str) -> None:
     """B38 and B64, in the detail."""
     app = PoolboardApp(str(recorded.journal), recorded.run_id)

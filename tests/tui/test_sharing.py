@@ -226,6 +226,7 @@ async def test_an_answer_that_came_too_late_is_told_on_the_card(start: Start) ->
         assert pilot.app.screen is screen
 
 
+@pytest.mark.slow
 async def test_a_screen_that_may_only_look_shows_the_question_and_no_card(start: Start) -> None:
     going = start("asking")
     async with board_of(going, read_only=True) as pilot:
@@ -276,6 +277,7 @@ def test_the_limits_tab_names_holders_and_says_why_the_first_wait() -> None:
     assert found[3].told == "to be left alone for 30 s more"
 
 
+@pytest.mark.slow
 async def test_the_limits_tab_shows_who_waits_and_why_and_a_limit_is_changed_there(start: Start) -> None:
     going = start("sharing")
     async with board_of(going) as pilot:
