@@ -30,7 +30,7 @@ from .folder import CoordinatorFile, RunFolder
 from .header import RunHeader, WorkerSettings
 from .identity import ProcessIdentity
 from .intent import Errand
-from .limit_desk import LimitDesk, open_desk
+from .limit_desk import LimitDesk, no_limit, open_desk
 from .payload import dumps
 from .peers import Peer
 from .pool import Pool
@@ -172,6 +172,7 @@ class Coordinator:
 
     async def _open_limits(self, found: takeover.Takeover) -> None:
         """Serve the run's named limits, if it has any; a run without pays nothing for them."""
+        self.clients.others[wire_limits.ChangeLimit] = no_limit
         if not self._header.limits:
             return
         self.limits = limits = await open_desk(self._journal, self.dispatcher, self._run, self._header, self.fleet)

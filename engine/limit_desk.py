@@ -270,6 +270,11 @@ class LimitDesk:
             self._dispatcher.send(token, answer)
 
 
+async def no_limit(message: wire_limits.ChangeLimit) -> str:
+    """Answer for a run without limits; raises Refusal."""
+    raise Refusal(f"{message.name!r} is no limit of this run: it was started without any")
+
+
 async def open_desk(
     journal: SqliteJournal, dispatcher: Dispatcher, run: RunRow, header: RunHeader, fleet: LocalFleet
 ) -> LimitDesk:

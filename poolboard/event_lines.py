@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Final
 from poolboard import exit_codes, shapes
 from poolboard.ages import wall_ms
 from poolboard.console import say_all
+from poolboard.engine.errors import UserMistake
+from poolboard.journal import event_types
 from poolboard.session import opened
 from poolboard.tui.text import clip, visible
 from poolboard.tui.units import clock_time
@@ -23,6 +25,10 @@ POLL_S: Final = 1.0
 PAYLOAD_CELLS: Final = 160
 
 
+#: Types that a run may have none of.
+KNOWN: Final = {value for name, value in vars(event_types).items() if name.isupper() and isinstance(value, str)}
+
+
 def events(journal: str | None, run: str, types: Collection[str], *, follow: bool, as_json: bool) -> int:
     """Print a run's events, of some types if any are given; with ``follow`` until it comes to rest."""
     return asyncio.run(_events(journal, run, types, follow, as_json))
@@ -31,14 +37,17 @@ def events(journal: str | None, run: str, types: Collection[str], *, follow: boo
 async def _events(journal: str | None, prefix: str, types: Collection[str], follow: bool, as_json: bool) -> int:
     async with opened(journal) as monitor:
         run_id = await monitor.resolve(prefix)
-        seq = 0
+        seq, seen = 0, set[str]()
         while True:
             # Asked before the events are read, so that what was recorded last is read too.
             at_rest = not follow or exit_codes.of_status((await monitor.status(run_id)).run.status) is not None
             while page := await monitor.events(run_id, seq, PAGE):
                 seq = page[-1].seq
+                seen.update(event.type for event in page)
                 wanted = [event for event in page if not types or event.type in types]
                 say_all(shapes.line(_shape(run_id, event)) if as_json else _line(event) for event in wanted)
+            if at_rest and not follow and (strange := sorted({*types} - seen - KNOWN)):
+                raise UserMistake(f"no event is of type {strange[0]}; run {run_id[:8]} has {', '.join(sorted(seen))}")
             if at_rest:
                 return exit_codes.COMPLETED
             await monitor.wait_for_change(POLL_S)

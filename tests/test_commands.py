@@ -213,6 +213,9 @@ def test_events_come_in_order_by_type_and_as_they_are_recorded(poolboard: Poolbo
     only = poolboard("events", run_id, "--type", "CheckpointRecorded", "--json").out.splitlines()
     assert [json.loads(line)["payload"]["name"] for line in only] == ["behind"]
     assert "CheckpointRecorded" in poolboard("events", run_id[:10]).out
+    assert poolboard("events", run_id, "--type", "WorkFailed").code == 0, "there could have been one"
+    strange = poolboard("events", run_id, "--type", "Nope")
+    assert (strange.code, strange.out) == (2, "") and "no event is of type Nope" in strange.err
 
 
 @pytest.mark.slow

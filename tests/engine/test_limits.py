@@ -225,3 +225,11 @@ async def test_a_run_without_limits_writes_no_file_for_them(rig: Rig) -> None:
     await rig.start("squares:many", n=3, trace=str(rig.trace), steps=1)
     await rig.ended()
     assert not (Path(os.environ["XDG_STATE_HOME"]) / "poolboard" / "limits.sqlite").exists()
+
+
+async def test_a_limit_of_a_run_that_has_none_is_refused_by_name(rig: Rig) -> None:
+    await rig.start("squares:many", workers=1, slots=1, n=20, trace=str(rig.trace), delay_s=0.1)
+    await rig.completed(1)
+    with pytest.raises(UserMistake, match="'gpu' is no limit of this run: it was started without any"):
+        await (await rig.monitor()).set_limit(rig.run_id, "gpu", "2")
+    assert (await rig.ended()).run.status == "completed", "and the run goes on"
