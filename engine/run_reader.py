@@ -8,8 +8,9 @@ from __future__ import annotations
 import asyncio
 import json
 from pathlib import Path
-from typing import Self
+from typing import Final, Self
 
+from poolboard.journal import event_types
 from poolboard.journal.errors import JournalUnusable, RunNotFound
 from poolboard.journal.model import RunRow, WorkRow
 from poolboard.journal.reader import Reader
@@ -45,6 +46,11 @@ HOLDS_SHOWN = 50
 
 class RunReader:
     """Reads one journal in short snapshots; holds no lock, writes nothing."""
+
+    #: Types of events that any run may have.
+    EVENT_TYPES: Final = frozenset(
+        value for name, value in vars(event_types).items() if name.isupper() and isinstance(value, str)
+    )
 
     def __init__(self, path: Path, reader: Reader | None) -> None:
         self._path, self._reader = path, reader

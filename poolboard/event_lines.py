@@ -11,7 +11,6 @@ from poolboard import exit_codes, shapes
 from poolboard.ages import wall_ms
 from poolboard.console import say_all
 from poolboard.engine.errors import UserMistake
-from poolboard.journal import event_types
 from poolboard.session import opened
 from poolboard.tui.text import clip, visible
 from poolboard.tui.units import clock_time
@@ -23,10 +22,6 @@ PAGE: Final = 500
 POLL_S: Final = 1.0
 #: What a line of text shows of a payload.
 PAYLOAD_CELLS: Final = 160
-
-
-#: Types that a run may have none of.
-KNOWN: Final = {value for name, value in vars(event_types).items() if name.isupper() and isinstance(value, str)}
 
 
 def events(journal: str | None, run: str, types: Collection[str], *, follow: bool, as_json: bool) -> int:
@@ -46,7 +41,7 @@ async def _events(journal: str | None, prefix: str, types: Collection[str], foll
                 seen.update(event.type for event in page)
                 wanted = [event for event in page if not types or event.type in types]
                 say_all(shapes.line(_shape(run_id, event)) if as_json else _line(event) for event in wanted)
-            if at_rest and not follow and (strange := sorted({*types} - seen - KNOWN)):
+            if at_rest and not follow and (strange := sorted({*types} - seen - monitor.EVENT_TYPES)):
                 raise UserMistake(f"no event is of type {strange[0]}; run {run_id[:8]} has {', '.join(sorted(seen))}")
             if at_rest:
                 return exit_codes.COMPLETED
