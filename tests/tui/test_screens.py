@@ -78,8 +78,13 @@ async def test_every_size_shows_how_it_stands_and_the_keys(recorded: Recorded, s
     app = PoolboardApp(str(recorded.journal), recorded.run_id)
     async with app.run_test(size=size) as pilot:
         await until(pilot, says(pilot, "100%"), "the board")
-        await until(pilot, says(pilot, "enter open"), "a row under the cursor")
-        lines = seen(app)
+        lines: list[str] = []
+
+        def has_a_row() -> bool:
+            lines[:] = seen(app)
+            return "enter open" in lines[-1]
+
+        await until(pilot, has_a_row, "a row under the cursor")
         assert "completed" in lines[0]
         assert "100%" in lines[1]
         assert "enter open" in lines[-1]
