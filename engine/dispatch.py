@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from poolboard.journal import queue
 from poolboard.journal.errors import Refused
-from poolboard.journal.model import Claimed, Lease, Token
+from poolboard.journal.model import Checkpoint, Claimed, Lease, Token
 from poolboard.journal.states import IllegalMove
 
 from . import faults, wire
@@ -225,3 +225,16 @@ def fatal_unless_refused(result: Any) -> None:
     """Raise what means that this coordinator cannot go on (storage, lost lease); a refusal concerns one item only."""
     if isinstance(result, Exception) and not isinstance(result, (Refused, IllegalMove)):
         raise result
+
+
+def checkpoint_of(message: wire.CommitStage) -> Checkpoint:
+    """Return what is recorded of a stage's outcome."""
+    return Checkpoint(
+        message.key,
+        message.stage,
+        message.payload,
+        message.started_at,
+        message.completed_at,
+        message.duration_ms,
+        message.ok,
+    )

@@ -86,6 +86,11 @@ class Place:
         return self.slots - len(self.holding)
 
     @property
+    def here(self) -> set[int]:
+        """Every run that computes here or may: one that waits for its first slot may have begun in a lent one."""
+        return self.holding | self.ahead.keys()
+
+    @property
     def empty(self) -> bool:
         """Whether no run holds a slot here or waits for its first."""
         return not self.holding and not self.ahead

@@ -22,7 +22,7 @@ from . import faults, wire, wire_messages
 from .address import BadAddress, parse, path_of
 from .control import Refusal
 from .delivery import Delivery
-from .dispatch import Dispatcher, fatal_unless_refused
+from .dispatch import Dispatcher, checkpoint_of, fatal_unless_refused
 from .peers import Peer
 
 #: Letters of one message on the wire.
@@ -220,16 +220,7 @@ class PostOffice:
 
     def take_with_stage(self, worker: str, peer: Peer, message: wire.CommitStage) -> None:
         """Record the outcome of a stage that has read messages."""
-        checkpoint = Checkpoint(
-            message.key,
-            message.stage,
-            message.payload,
-            message.started_at,
-            message.completed_at,
-            message.duration_ms,
-            message.ok,
-        )
-        self._take(peer, message, message.taken or [], checkpoint)
+        self._take(peer, message, message.taken or [], checkpoint_of(message))
 
     def _take(
         self,

@@ -146,7 +146,7 @@ class Scopes:
             asyncio.get_running_loop().call_later(grace_s, self._cut, [*keys])
 
     def _cut(self, keys: Sequence[tuple[HoldScope, str]]) -> None:
-        """Abandon what still holds a slot there: its worker ends it, and it is ready again without a start lost."""
+        """Abandon what still runs there: its worker ends it, and it is ready again without a start lost."""
         for scope, name in keys:
             hold = self.holds.get((scope, name))
             if hold is None or not hold.cut:
@@ -163,9 +163,9 @@ class Scopes:
         pool = self._dispatcher.pool
         if scope == "child":
             inside = pool.holds.below(int(name))
-            return [item for item in inside if any(item.n in place.holding for place in pool.places.values())]
+            return [item for item in inside if any(item.n in place.here for place in pool.places.values())]
         places = [p for worker, p in pool.places.items() if scope == "stage" or worker.partition(".")[0] == name]
-        return [pool.items[n] for place in places for n in place.holding]
+        return [pool.items[n] for place in places for n in place.here]
 
     async def _cancel(self, ranges: Sequence[tuple[int, int]], by: str, why: str | None) -> str:
         asked = self._known(ranges)

@@ -10,12 +10,12 @@ from typing import Any
 
 from poolboard.journal import child_budgets, queue
 from poolboard.journal.errors import BadPayload, IdentityConflict, Refused
-from poolboard.journal.model import Checkpoint, Enqueued, NewWork, Token
+from poolboard.journal.model import Enqueued, NewWork, Token
 from poolboard.journal.states import SETTLED_WORK, IllegalMove, WorkState
 
 from . import faults, wire
 from .control import OWN_NAME
-from .dispatch import Dispatcher, fatal_unless_refused
+from .dispatch import Dispatcher, checkpoint_of, fatal_unless_refused
 from .peers import Peer
 from .pool_events import GroupGrew, Requeued, Returned, RunParked, SlotGiven, SlotWanted
 from .recorder import END, OUTCOME
@@ -85,17 +85,8 @@ class WorkerDesk:
         token = self._dispatcher.token(message.n, message.generation)
         if token is None:
             return _fence(peer, message.req)
-        checkpoint = Checkpoint(
-            message.key,
-            message.stage,
-            message.payload,
-            message.started_at,
-            message.completed_at,
-            message.duration_ms,
-            message.ok,
-        )
         self._add(
-            partial(queue.commit, token=token, checkpoint=checkpoint),
+            partial(queue.commit, token=token, checkpoint=checkpoint_of(message)),
             partial(self._answer, peer, message.req, "coordinator.committed"),
             OUTCOME,
         )

@@ -280,4 +280,4 @@ class BoardLists(Vertical):
     def _nothing(self) -> tuple[str, ...]:
         if self._filters.get("children"):
             return ("", "No child matches the filter. esc clears it.")
-        return _READING if self.still_reading else ("", "No children yet: the run has not asked for any.")
+        return _READING if self.still_reading else ("", "No children: the run has not asked for any.")

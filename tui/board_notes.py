@@ -1,4 +1,4 @@
-"""The line under the board's header that says when what is shown is not the live truth. Pure."""
+"""The line under the board's header: why the run ended badly, or that what is shown is not the live truth. Pure."""
 
 from __future__ import annotations
 
@@ -15,9 +15,11 @@ def banner(summary: Summary | None, trouble: str, age_s: float) -> Sides:
         return Sides([Piece(f"cannot read: {trouble}", "bold $error", 9)], [Piece(shown, "$error", 5)])
     if summary is None:
         return Sides([])
+    run = summary.run
+    if run.status == "failed" and run.error:
+        return Sides([Piece(f"failed: {run.error}", "bold $error", 9)])
     if summary.coordinator.alive:
         return _asking(summary)
-    run = summary.run
     if run.status == "crashed":
         words = "the coordinator is gone: nothing moves"
         hint = "p resumes the run" if run.resumable else "the run cannot be resumed"
@@ -28,7 +30,8 @@ def banner(summary: Summary | None, trouble: str, age_s: float) -> Sides:
     if run.status in ("running", "waiting", "awaiting_input", "pausing", "stopping"):
         return Sides([Piece("the coordinator does not answer; shown is the journal", "bold $warning", 9)])
     if run.status in ("stopped", "blocked") and run.resumable:
-        return Sides([Piece(f"the run is {run.status}: p resumes it", "$warning", 9)])
+        why = f"the run is {run.status}{': ' + run.error if run.error else ''}"
+        return Sides([Piece(why, "$warning", 9, elastic=True)], [Piece("p resumes it", "$warning", 8)])
     return Sides([])
 
 

@@ -23,6 +23,8 @@ from .pace import Pace, backoff_s
 from .source import Source
 
 _PAGE: Final = 2000
+#: Where nothing was read yet.
+NOTHING: Final[Cursor] = (0, 0)
 _IDLE_S: Final = 30.0
 #: Events of one read, and how far behind the journal a list of them may fall.
 _EVENTS_AT_ONCE: Final = 500
@@ -66,7 +68,7 @@ class Feed:
 
         With ``restart`` a coordinator that crashes is replaced; the summary's alerts say what was tried.
         """
-        cursor: Cursor = (0, 0)
+        cursor = NOTHING
         stamp = -1
 
         async def follow() -> None:
@@ -86,7 +88,7 @@ class Feed:
         more = False
         while True:
             page = await self._monitor.children(run_id, cursor, _PAGE)
-            if page.rows or more:  # an empty last page, too: it says that all has been read
+            if page.rows or more or cursor == NOTHING:  # an empty last page, too: it says that all has been read
                 self._post(ChildrenRead(page.rows, page.more))
             cursor, more = page.cursor, page.more
             if not more:

@@ -86,6 +86,7 @@ class Run:
 def test_so_many_wait_in_a_worker_as_their_measured_durations_allow(took_ms: int, waiting: int) -> None:
     run = Run(took_ms)
     assert (len(run.running), len(run.waiting)) == (SLOTS, waiting)
+    assert run.pool.places["a"].here == {*run.running, *run.waiting}, "whom a stop of this worker has to reach"
 
 
 def test_nobody_waits_in_a_worker_before_anything_was_measured() -> None:
