@@ -18,6 +18,9 @@ def banner(summary: Summary | None, trouble: str, age_s: float) -> Sides:
     run = summary.run
     if run.status == "failed" and run.error:
         return Sides([Piece(f"failed: {run.error}", "bold $error", 9)])
+    if run.status in ("stopped", "blocked") and run.resumable:
+        why = f"the run is {run.status}{': ' + run.error if run.error else ''}"
+        return Sides([Piece(why, "$warning", 9, elastic=True)], [Piece("p resumes it", "$warning", 8)])
     if summary.coordinator.alive:
         return _asking(summary)
     if run.status == "crashed":
@@ -29,9 +32,6 @@ def banner(summary: Summary | None, trouble: str, age_s: float) -> Sides:
         )
     if run.status in ("running", "waiting", "awaiting_input", "pausing", "stopping"):
         return Sides([Piece("the coordinator does not answer; shown is the journal", "bold $warning", 9)])
-    if run.status in ("stopped", "blocked") and run.resumable:
-        why = f"the run is {run.status}{': ' + run.error if run.error else ''}"
-        return Sides([Piece(why, "$warning", 9, elastic=True)], [Piece("p resumes it", "$warning", 8)])
     return Sides([])
 
 

@@ -96,7 +96,7 @@ async def test_a_store_that_goes_away_before_the_coordinator_is_told_at_once_and
     store = Store(rig, monkeypatch)
     with pytest.raises(CoordinatorGone, match=f"no folder {store.folder} for the journal"):
         await store.start(gone_before=True)
-    assert rig.pids() == []
+    await rig.gone()
     run = (await (await rig.monitor()).status(rig.run_id)).run
     assert (run.status, run.resumable, run.children.total) == ("pending", True, 0)
     await store.come_back()
