@@ -18,7 +18,7 @@ import pytest
 from poolboard.engine.views import Summary
 from tests.engine.rig import Rig, kill, try_resume
 
-COUNT, STEPS = 60, 2
+COUNT, STEPS = 240, 2  # enough to last for ten kills, now that the pool is fast
 
 
 @dataclass
