@@ -10,6 +10,7 @@ import json
 import logging
 import os
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 from poolboard.journal.errors import JournalError, StorageUnavailable
@@ -106,7 +107,8 @@ def say(answer: dict[str, object]) -> None:
     if _said:
         return
     _said = True
-    os.write(1, json.dumps(answer).encode() + b"\n")
+    with suppress(BrokenPipeError):  # whoever asked was killed meanwhile; the run goes on without being watched
+        os.write(1, json.dumps(answer).encode() + b"\n")
     os.dup2(2, 1)
 
 
@@ -126,10 +128,19 @@ def main(journal: Path, run_id: str, ahead: dict[int, WorkerProcess]) -> None:
     """Run one coordinator process; it never returns."""
     faults.arm("coordinator")
     logs.to_stderr()
-    status = 0
     settle_in()
+    asyncio.run(_live(journal, run_id, ahead))
+
+
+async def _live(journal: Path, run_id: str, ahead: dict[int, WorkerProcess]) -> None:
+    """Serve, and end this process from within its loop.
+
+    Once it is over, nothing here may be waited for: a loop that closes waits for its threads, and goes on to answer
+    peers meanwhile, as a coordinator that nobody can replace.
+    """
+    status = 0
     try:
-        asyncio.run(serve(journal, run_id, _read_errand(), ahead))
+        await serve(journal, run_id, _read_errand(), ahead)
     except (EngineError, JournalError) as error:
         say({"ok": False, "kind": type(error).__name__, "message": str(error)})
         log.error("%s", error)

@@ -7,7 +7,6 @@ import logging
 import math
 import os
 import signal
-import subprocess
 import time
 from collections.abc import Callable, Coroutine, Set
 from dataclasses import dataclass, field
@@ -16,6 +15,7 @@ from typing import Any
 from . import strays
 from .folder import RunFolder
 from .identity import ProcessIdentity
+from .process_exit import exit_of
 from .worker_process import WorkerProcess, log_path
 
 log = logging.getLogger("poolboard")
@@ -139,13 +139,12 @@ class LocalFleet:
         while self._ahead:
             _, started = self._ahead.popitem()
             started.tell("")
-            self._spawn_task(_reaped(started.process))
+            exit_of(started.process)
 
     async def _watch(self, member: Member, started: WorkerProcess) -> None:
-        process = started.process
         started.tell(self._settings(member.worker))
         deadline_s = startup_deadline_s(self._size)
-        waiting = asyncio.get_running_loop().run_in_executor(None, process.wait)
+        waiting = exit_of(started.process)
         try:
             async with asyncio.timeout(deadline_s):
                 while not member.joined and not waiting.done():
@@ -204,10 +203,6 @@ class LocalFleet:
         task = asyncio.create_task(coroutine)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-
-
-async def _reaped(process: subprocess.Popen[bytes]) -> None:
-    await asyncio.get_running_loop().run_in_executor(None, process.wait)
 
 
 def place_of(worker: str) -> int:

@@ -10,6 +10,7 @@ import asyncio
 import logging
 import os
 import sys
+import time
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -63,6 +64,8 @@ class Worker:
         self._socket: str | None = settings.socket
         self._done = asyncio.Event()
         self._search: asyncio.Task[None] | None = None
+        #: Since when no coordinator has taken us in (monotonic, s); None while one has.
+        self._orphaned_s: float | None = None
 
     async def serve(self) -> None:
         """Work until the coordinator says goodbye."""
@@ -121,6 +124,7 @@ class Worker:
                     if message.held and self._seats.give_up(message.n):
                         self._hand_back([message.n])
             case wire.Welcome():
+                self._orphaned_s = None
                 self._epoch = message.epoch
                 self._channel.welcomed()
             case wire.Adopted():
@@ -196,9 +200,16 @@ class Worker:
             self._search = asyncio.create_task(self._find_successor())
 
     async def _find_successor(self) -> None:
-        """Offer the attempts to a coordinator of a higher epoch; exit when none comes in time."""
-        polls = int(self._settings.header.adopt_grace_s / SUCCESSOR_POLL_S)
-        for _ in range(polls):
+        """Offer the attempts to a coordinator of a higher epoch; exit when none has taken us in in time.
+
+        One that answers and hangs up is asked again like one that is not there: after a pause, and not for ever.
+        """
+        turned_away = self._orphaned_s is not None
+        since = self._orphaned_s = self._orphaned_s or time.monotonic()
+        while time.monotonic() < since + self._settings.header.adopt_grace_s:
+            if turned_away:
+                await asyncio.sleep(SUCCESSOR_POLL_S)
+            turned_away = True
             told = self._folder.read_coordinator()
             if told is not None and told.epoch > self._epoch and told.identity.is_alive():
                 try:
@@ -206,7 +217,6 @@ class Worker:
                     return
                 except OSError:
                     pass
-            await asyncio.sleep(SUCCESSOR_POLL_S)
         log.warning("no successor came; this worker ends")
         strays.end([self._settings.worker])
         os._exit(EXIT_ORPHANED)

@@ -35,7 +35,7 @@ from .session import Session
 from .settings import config_folder
 from .source import Source
 from .table import Table
-from .terminal import leave_on_signals, measure_itself, restore, wants_ascii
+from .terminal import leave_on_hangup, leave_on_signals, measure_itself, restore, wants_ascii
 from .text import clip
 from .theme import DEFAULT_THEME, choose_theme, load_themes
 from .user_themes import load_user_themes, saved
@@ -104,7 +104,8 @@ class PoolboardApp(App[int]):
         return self._themes[DEFAULT_THEME].variables()
 
     async def on_mount(self) -> None:
-        leave_on_signals(lambda code: self.exit(code, return_code=code))
+        leave_on_signals(self._leave)
+        leave_on_hangup(self._leave)
         try:
             source: Source = self._source or await Monitor.open(self._journal)
             self._source = source
@@ -134,6 +135,9 @@ class PoolboardApp(App[int]):
         for notice in self._notices[:_MOST_NOTICES]:
             self._tell(notice)
         self.run_worker(self._reload_themes(), group="themes", exit_on_error=False)
+
+    def _leave(self, code: int) -> None:
+        self.exit(code, return_code=code)
 
     def _tell(self, text: str) -> None:
         self.notify(clip(text, 400), severity="warning", markup=False, timeout=8)

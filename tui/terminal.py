@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import select
 import signal
 import sys
 from collections.abc import Callable
@@ -11,6 +12,8 @@ from typing import Final
 
 #: Textual restores nothing on these (8.2.8): the shell would be left in the alternate screen with mouse codes.
 FATAL: Final = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+
+HANGUP_POLL_S: Final = 1.0
 
 #: Mouse off in every mode, bracketed paste off, alternate screen left, cursor shown.
 RESTORE: Final = "\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1015l\x1b[?2004l\x1b[?1049l\x1b[?25h"
@@ -31,6 +34,28 @@ def leave_on_signals(leave: Callable[[int], None]) -> None:
 
     for name in FATAL:
         loop.add_signal_handler(name, handle, int(name))
+
+
+def leave_on_hangup(leave: Callable[[int], None]) -> None:
+    """Call ``leave`` with 128 + SIGHUP once the terminal is gone.
+
+    Who has it not as its controlling terminal gets no signal then, and Textual's input thread (8.2.8) would read its
+    end for ever, with a whole core.
+    """
+    stream = sys.__stdin__
+    if stream is None or not stream.isatty():
+        return
+    terminal = select.poll()
+    terminal.register(stream.fileno(), 0)
+    loop = asyncio.get_running_loop()
+
+    def look() -> None:
+        if terminal.poll(0):
+            leave(128 + signal.SIGHUP)
+        else:
+            loop.call_later(HANGUP_POLL_S, look)
+
+    loop.call_later(HANGUP_POLL_S, look)
 
 
 def measure_itself() -> None:

@@ -85,14 +85,20 @@ class Rig:
         return await self.until(lambda s: s.run.children.completed >= count and (bool(s.workers) or ended(s)))
 
     def pids(self) -> list[int]:
-        """Return the processes of this journal's runs that live now."""
+        """Return the coordinators and workers of this journal's runs that live now."""
+        return [pid for pid, words in self._alive() if "poolboard.engine" in words]
+
+    def commands(self) -> list[int]:
+        """Return what else its runs started and what lives now: commands, and what those started."""
+        return [pid for pid, words in self._alive() if "poolboard" not in words and pid != os.getpid()]
+
+    def _alive(self) -> list[tuple[int, str]]:
         found = []
         for process in psutil.process_iter(["pid", "environ", "cmdline", "status"]):
             info = process.info
-            words = info["cmdline"] or []
             ours = (info["environ"] or {}).get("POOLBOARD_TEST_RIG") == str(self.folder)
-            if ours and "poolboard.engine" in " ".join(words) and info["status"] != psutil.STATUS_ZOMBIE:
-                found.append(info["pid"])
+            if ours and info["status"] != psutil.STATUS_ZOMBIE:
+                found.append((info["pid"], " ".join(info["cmdline"] or [])))
         return found
 
     async def gone(self) -> None:

@@ -11,6 +11,9 @@ from contextlib import suppress
 
 import pytest
 
+from poolboard.engine.coordinator_process import CoordinatorProcess
+from poolboard.engine.folder import RunFolder
+from poolboard.engine.intent import Errand
 from poolboard.engine.views import Summary
 from tests.engine.rig import Rig, kill, try_resume
 
@@ -220,3 +223,15 @@ async def test_a_late_writer_is_retained_then_adopted_or_refused_and_nothing_is_
     finished = await rig.ended()
     assert finished.run.result == "140"
     assert max(Counter(rig.traces()).values()) == 1
+
+
+async def test_whoever_resumes_may_be_killed_while_the_run_comes_back(rig: Rig) -> None:
+    """The coordinator's answer reaches nobody, and the run goes on: a screen that is killed takes nothing along."""
+    await rig.start("squares:many", n=6, trace=str(rig.trace), steps=2, delay_s=0.05)
+    await rig.completed(1)
+    await kill(*rig.pids())
+    begun = CoordinatorProcess.start(RunFolder.of(rig.run_id), [str(rig.journal), rig.run_id])
+    os.close(begun.hear)
+    with os.fdopen(begun.tell, "wb") as stdin:
+        stdin.write(Errand("resume").encode())
+    await settled_rightly(rig, 6, 2, 55)

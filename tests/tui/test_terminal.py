@@ -125,12 +125,15 @@ def test_ctrl_q_leaves_at_once_with_zero(board: Terminal) -> None:
     given_back(board)
 
 
-def test_a_terminal_that_is_closed_ends_the_screen(recorded: Recorded) -> None:
+@pytest.mark.parametrize("told", [True, False])
+def test_a_terminal_that_is_closed_ends_the_screen(recorded: Recorded, told: bool) -> None:
+    """Also where no signal tells of it: as it is not the controlling terminal of the screen."""
     terminal = Terminal(SHOW, str(recorded.journal), recorded.run_id)
     terminal.wait_for(b"in all")
     os.close(terminal.slave)
     os.close(terminal.master)
-    terminal.process.send_signal(signal.SIGHUP)
+    if told:
+        terminal.process.send_signal(signal.SIGHUP)
     assert terminal.process.wait(_PATIENCE_S) in (129, -signal.SIGHUP)
 
 
